@@ -1,4 +1,4 @@
-//! A server comes and goes: what the bridge knows of it, and what the browser's side is told.
+//! Connecting to a server, and reporting its availability to the extension.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     wire::{BridgeStatus, BridgeTold, ServerPresence},
 };
 
-/// What is told about permissions, as far as it is read here.
+/// The frames of the permission feed that are used here.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Frame {
@@ -24,8 +24,8 @@ enum Frame {
 }
 
 impl Bridge {
-    /// Uses a server for as long as it is there. Its questions to the person are passed on, and their connection tells when
-    /// it is gone.
+    /// Uses a server until it is gone. Permission requests are forwarded; the end of their connection shows that the
+    /// server is gone.
     pub async fn attach(&self, mut core: Core) -> Result<(), Problem> {
         core.pending = self.out.pending.clone();
         let core = Arc::new(core);
@@ -39,7 +39,7 @@ impl Bridge {
             let kind = match serde_json::from_str(&text) {
                 Ok(Frame::Asks) => Kind::Asks,
                 Ok(Frame::Changed) => Kind::Changed,
-                // Nothing that is known here.
+                // Unknown frames are ignored.
                 Err(_) => continue,
             };
             let Ok(frame) = serde_json::from_str(&text) else {
@@ -54,7 +54,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Something is in the way of a server, which is looked for again.
+    /// Records why no server is available; it is retried.
     pub fn trouble(&self, why: String) {
         self.place.send_replace(Place::Gone(Some(why)));
     }

@@ -1,4 +1,4 @@
-//! The bridge itself: takes messages of the browser, finds out who answers, and hands the answers back.
+//! The bridge: dispatches messages of the extension and returns the answers.
 
 use std::{
     io::{BufRead, Write},
@@ -27,31 +27,27 @@ use crate::{
     wire::{BridgeHello, BridgeLimits},
 };
 
-/// The version of what is spoken on the pipe.
+/// Protocol version.
 pub const PROTOCOL: u64 = 1;
 
-/// Requests that the server is asked at the same time, and as many again that may take for ever: those must not be in the
-/// way of an answer to a question, or of a stop.
+/// Concurrent requests to the server, and as many again that may take forever: those must not delay a decision or a
+/// stop.
 const AT_ONCE: usize = 64;
 
-/// A server that is there or can be started is found by then.
+/// Timeout of finding or starting a server.
 const FOUND: Duration = Duration::from_secs(20);
 
-/// Where something is in the way of a server, it is rarely gone later than this.
+/// How long to wait for a problem with the server to go away.
 const TROUBLE: Duration = Duration::from_secs(2);
 
-/// Whether there is a server.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// Not yet.
     Looking,
-    /// It is there.
     Up(Arc<Core>),
-    /// Not any more, or not at all, and why.
+    /// Not available, and why.
     Gone(Option<String>),
 }
 
-/// The bridge: what was asked, where answers come from, and where they go.
 pub(crate) struct Bridge {
     pub(crate) out: Out,
     pub(crate) requests: Arc<Requests>,
@@ -61,12 +57,11 @@ pub(crate) struct Bridge {
     at_once: Semaphore,
     patient: Semaphore,
     pub(crate) runtime: Handle,
-    /// Told when the browser reads no more.
+    /// Cancelled when the browser no longer reads.
     pub(crate) closed: CancellationToken,
 }
 
 impl Bridge {
-    /// A bridge that writes here, and works in this runtime.
     pub(crate) fn new(to: Box<dyn Write + Send>, runtime: Handle) -> std::io::Result<Arc<Self>> {
         let (requests, statuses) = (Arc::<Requests>::default(), Arc::<Statuses>::default());
         let closed = CancellationToken::new();
@@ -90,7 +85,7 @@ impl Bridge {
         }))
     }
 
-    /// Reads what the browser says until it says no more; whether that was between two messages.
+    /// Reads messages until the end of input; returns whether it ended between two messages.
     pub(crate) fn read(self: &Arc<Self>, mut from: impl BufRead) -> bool {
         let mut buffer = Vec::new();
         loop {
@@ -109,7 +104,6 @@ impl Bridge {
         }
     }
 
-    /// Takes one message in.
     fn hear(self: &Arc<Self>, bytes: &[u8]) {
         let message = match message::read(bytes) {
             Ok(message) => message,
@@ -129,13 +123,13 @@ impl Bridge {
         }
     }
 
-    /// Tells that a message was not taken; where another request has its name, that one goes on.
+    /// Rejects a message; an open request with the same id continues.
     fn refuse(&self, id: Option<&RequestId>, problem: &Problem) {
         let still_open = id.is_some_and(|id| self.requests.is_open(id));
         self.out.refuse(id, problem, still_open);
     }
 
-    /// Begins what is answered.
+    /// Starts a request.
     fn begin(
         self: &Arc<Self>,
         kind: &str,
@@ -152,7 +146,7 @@ impl Bridge {
             ));
             return Ok(());
         }
-        // Given back when it is done, however large it was.
+        // Released when it is done.
         let share = self.room.share(message.text.len()).ok_or_else(|| {
             Problem::too_many("too many bytes of open requests; wait for answers")
         })?;
@@ -196,7 +190,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Does some work beside everything else, and answers with what comes of it.
+    /// Runs work concurrently and answers with its result.
     fn run<F>(
         self: &Arc<Self>,
         (open, share): (Open, Share),
@@ -225,7 +219,7 @@ impl Bridge {
     }
 
     async fn work(&self, kind: &str, open: &Open, work: Work) -> Result<Answer, Problem> {
-        // They are never closed.
+        // The semaphores are never closed.
         let _turn = match &work {
             work if work.streams() => None,
             Work::Ask(rest) if rest.patient => self.patient.acquire().await.ok(),
@@ -270,7 +264,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// A page that is open; one that is not has just ended.
+    /// `None` if the page has just ended.
     fn page_named(&self, page: &str) -> Option<Line> {
         self.requests.page(&page.parse().ok()?)
     }
@@ -322,11 +316,11 @@ impl Bridge {
                 pages: PAGES,
             },
         };
-        // With string keys it always encodes.
+        // Cannot fail: all keys are strings.
         Ok(serde_json::to_string(&result).unwrap_or_default())
     }
 
-    /// The server, found or started within some time.
+    /// Finds or starts the server, with a timeout.
     async fn found(&self) -> Result<Arc<Core>, Problem> {
         let mut place = self.place.subscribe();
         let settled = |place: &Place| match place {
@@ -336,14 +330,14 @@ impl Bridge {
         let look = async {
             let _ = place.wait_for(settled).await;
             let up = |place: &Place| matches!(place, Place::Up(_));
-            // What is in the way now may be out of it in a moment.
+            // The problem may go away in a moment.
             let _ = tokio::time::timeout(TROUBLE, place.wait_for(up)).await;
         };
         let _ = tokio::time::timeout(FOUND, look).await;
         up_or_gone(&self.place.borrow())
     }
 
-    /// The server, if it is there; waited for only when it was never there.
+    /// The server; waits only if it was never available.
     pub(crate) async fn core(&self) -> Result<Arc<Core>, Problem> {
         let mut place = self.place.subscribe();
         let looked = place.wait_for(|place| !matches!(place, Place::Looking));

@@ -1,48 +1,43 @@
-//! Frames on the pipe to the browser: four bytes of length in the machine's own order, then that much JSON.
+//! Native messaging frames: the length as four bytes in native order, then JSON.
 
 use std::io::{self, BufRead, ErrorKind};
 
 use super::wire::BridgeTold;
 
-/// Bytes of a frame from the browser at the most.
+/// Size limit of a frame from the browser.
 pub const FROM_BROWSER: usize = 16 << 20;
 
-/// Bytes of a frame to the browser at the most; browsers drop the connection at 1 MiB.
+/// Size limit of a frame to the browser; browsers close the connection at 1 MiB.
 pub const TO_BROWSER: usize = 1_000_000;
 
-/// Bytes of a message to the browser at the most, in however many parts.
+/// Size limit of a message to the browser, in all its parts.
 pub const MESSAGE: usize = 32 << 20;
 
-/// Bytes of a message in one part: written as a string of JSON it may become twice as long.
+/// Bytes per part: encoded as a JSON string it may double.
 const PART: usize = 450_000;
 
-/// What is kept for the next frame after a large one.
+/// Buffer capacity kept after a large frame.
 const KEPT: usize = 256 << 10;
 
-/// What came next on the pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// A frame, which is in the buffer.
     Frame,
-    /// The browser closed its end between two frames.
+    /// The browser closed the pipe between two frames.
     End,
 }
 
-/// Why nothing more can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
-    /// A frame that nobody means.
     #[error("a frame has {0} bytes; the limit is {FROM_BROWSER}")]
     TooLarge(u32),
-    /// The end came inside a frame.
     #[error("the browser closed the pipe in the middle of a message")]
     Cut,
-    /// The pipe failed.
     #[error("reading from the browser: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Reads the next frame into a buffer, which grows with what comes and never with what is announced.
+/// Reads the next frame into a buffer, which grows with the received bytes, not with the announced length.
 pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Next, Broken> {
     buffer.clear();
     buffer.shrink_to(KEPT);
@@ -80,15 +75,14 @@ pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Next, Brok
     Ok(Next::Frame)
 }
 
-/// Appends one frame with this JSON.
 fn put(frames: &mut Vec<u8>, json: &str) {
-    // Nothing longer than `TO_BROWSER` comes here.
+    // No text here is longer than `TO_BROWSER`.
     let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
     frames.extend_from_slice(&length.to_ne_bytes());
     frames.extend_from_slice(json.as_bytes());
 }
 
-/// Appends a message as one frame, or as several that the browser's side joins again; `number` tells these from others.
+/// Appends a message as one frame, or as several parts with this number, which the extension joins.
 pub fn write(frames: &mut Vec<u8>, json: &str, number: u64) {
     if json.len() <= TO_BROWSER {
         return put(frames, json);
@@ -110,7 +104,7 @@ pub fn write(frames: &mut Vec<u8>, json: &str, number: u64) {
 fn pieces(mut text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     while text.len() > PART {
-        // A character has four bytes at the most.
+        // A character has at most four bytes.
         let cut = (PART - 3..=PART)
             .rev()
             .find(|at| text.is_char_boundary(*at));

@@ -1,4 +1,4 @@
-//! What the browser says: the parts that every message has, and how wrong ones are told.
+//! The envelope of messages from the extension, and errors for invalid ones.
 
 use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
@@ -7,14 +7,13 @@ use serde_json::value::RawValue;
 
 use crate::problem::Problem;
 
-/// Characters of the name of a request.
+/// Length limit of request ids.
 const ID: usize = 64;
 
-/// The name of a request or of a page, given by the browser's side.
+/// The id of a request or page, chosen by the extension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestId(Arc<str>);
 
-/// Text that names no request.
 #[derive(Debug)]
 pub struct NoRequestId;
 
@@ -36,25 +35,22 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// A message, of which the fields beside these are still to be read.
+/// The remaining fields are parsed later.
 #[derive(Debug)]
 pub struct Message<'a> {
-    /// What it is.
     pub kind: Cow<'a, str>,
-    /// Its name, where it has a good one.
+    /// Its id, if valid.
     pub id: Option<RequestId>,
-    /// What a `ping` carries.
+    /// The payload of a `ping`.
     pub data: Option<&'a RawValue>,
-    /// All of it.
+    /// The whole message.
     pub text: &'a str,
 }
 
-/// A message that says nothing, and its name where that could be read.
+/// An invalid message, with its id if that could be read.
 #[derive(Debug)]
 pub struct Wrong {
-    /// Its name.
     pub id: Option<RequestId>,
-    /// What is wrong.
     pub problem: Problem,
 }
 
@@ -68,19 +64,19 @@ struct Envelope<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// Reads what every message has.
+/// Parses the envelope.
 pub fn read(bytes: &[u8]) -> Result<Message<'_>, Wrong> {
     let nameless = |words: &str| Wrong {
         id: None,
         problem: Problem::bad_message(words),
     };
     let text = std::str::from_utf8(bytes).map_err(|_| nameless("the message is not UTF-8"))?;
-    // A list would be read as the fields in their order.
+    // serde would parse a list as fields in order.
     if !text.trim_ascii_start().starts_with('{') {
         return Err(nameless("the message is not a JSON object"));
     }
     let envelope: Envelope<'_> = serde_json::from_str(text)
-        .map_err(|error| nameless(&format!("the message cannot be read: {error}")))?;
+        .map_err(|error| nameless(&format!("cannot parse the message: {error}")))?;
     let id = envelope.request_id.and_then(string);
     let id = id.and_then(|id| id.parse().ok());
     let Some(kind) = envelope.kind.and_then(string) else {
@@ -103,7 +99,7 @@ fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 impl Message<'_> {
-    /// The fields that a message of its kind has.
+    /// Parses the fields of this message type.
     pub fn fields<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let mut json = serde_json::Deserializer::from_str(self.text);
         serde_path_to_error::deserialize(&mut json).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The messages by name, and what the server is asked for each.
+//! The message types, mapped to requests of the server.
 
 use gangway_client::encode::in_url;
 use http::{HeaderValue, Method};
@@ -16,7 +16,7 @@ use crate::{
     server::Rest,
 };
 
-/// Every message that is answered with the help of the server.
+/// Message types that need the server.
 pub const NAMES: &[&str] = &[
     "list_servers",
     "add_server",
@@ -78,29 +78,28 @@ pub const NAMES: &[&str] = &[
     "browser_answer",
 ];
 
-/// What is to be done for a message.
+/// The work for a message.
 pub(crate) enum Work {
-    /// One request, whose answer is the result.
+    /// One request, whose response is the result.
     Ask(Rest),
-    /// Start an MCP server, and wait until it is one or failed.
+    /// Start an MCP server, and wait until it is ready or failed.
     Connect(Name),
-    /// The MCP servers that are there or about to be.
+    /// MCP servers that are ready or starting.
     Connections,
-    /// The tools, of one server or all.
+    /// The tools of one server or all.
     Tools(Option<Name>),
-    /// A list that an MCP server has, page by page.
+    /// A paginated list of an MCP server.
     List(Name, &'static str),
-    /// A resource of an MCP server.
     Resource(Name, String),
-    /// What is installed and what is being installed.
+    /// Installed servers and running installations.
     Installed,
-    /// One MCP server.
+    /// The status of an MCP server.
     Status(Name),
-    /// A session that begins anew.
+    /// Replace a session by a new one.
     Clear(Name),
-    /// A model's answer, in pieces.
+    /// Stream a model's answer.
     Chat(Map<String, Value>),
-    /// What comes on a WebSocket.
+    /// Forward a WebSocket.
     Follow(String),
 }
 
@@ -111,7 +110,6 @@ impl Work {
     }
 }
 
-/// Where MCP servers are.
 pub(crate) const SERVERS: &str = "/api/mcp/servers";
 
 fn server(of: &Name, what: &str) -> String {
@@ -126,7 +124,7 @@ fn ask(of: &Name) -> String {
     format!("/api/asks/{}", of.in_path())
 }
 
-/// A path with those of its questions that have a value.
+/// A path with the query parameters that have a value.
 fn query(path: &str, parts: &[(&str, Option<String>)]) -> String {
     let mut whole = path.to_owned();
     for (name, value) in parts {
@@ -146,7 +144,7 @@ pub(crate) fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
     serde_json::value::to_raw_value(value).map_err(|error| Problem::internal(error.to_string()))
 }
 
-/// What a message wants, if its name is one of ours.
+/// `None` for an unknown type.
 pub(crate) fn read(message: &Message<'_>) -> Option<Result<Work, Problem>> {
     let kind = message.kind.as_ref();
     NAMES.contains(&kind).then(|| work(kind, message))

@@ -1,4 +1,4 @@
-//! What is said to the browser: whole frames, one after another, and nothing else.
+//! Writes frames to the browser.
 
 use std::{
     io::Write,
@@ -17,16 +17,16 @@ use crate::{
     wire::BridgeTold,
 };
 
-/// Messages that may wait for a browser that is slow.
+/// Queue limit for a slow browser.
 const WAITING: usize = 64;
 
-/// Bytes that are gathered before they are written.
+/// Bytes collected per write.
 const GATHERED: usize = 64 << 10;
 
-/// What is kept for the next message after a large one.
+/// Buffer capacity kept after a large message.
 const KEPT: usize = 256 << 10;
 
-/// A JSON text, and its share of what may be pending.
+/// A JSON text, with its share of the memory for pending answers.
 pub(crate) struct Answer {
     pub(crate) json: String,
     share: Option<Share>,
@@ -45,22 +45,19 @@ impl From<String> for Answer {
 }
 
 pub(crate) enum Said {
-    /// Something that answers nothing.
+    /// A message that answers no request.
     Message(Answer),
-    /// The answer to a request.
     Answer(Open, Answer),
-    /// Whatever is newest about something.
+    /// The newest status of this kind.
     Status(Kind),
 }
 
-/// The way to the browser.
 pub(crate) struct Out {
     queue: mpsc::Sender<Said>,
     pub(crate) pending: Room,
     pipe: Arc<Pipe>,
 }
 
-/// The browser's end, and what is on its way into it.
 struct Pipe {
     inner: Mutex<Inner>,
     closed: CancellationToken,
@@ -69,7 +66,7 @@ struct Pipe {
 struct Inner {
     to: Box<dyn Write + Send>,
     frames: Vec<u8>,
-    /// Counts messages that went in parts.
+    /// Number of messages sent in parts.
     parts: u64,
 }
 
@@ -88,7 +85,7 @@ impl Pipe {
     fn write(&self, inner: &mut Inner) {
         let Inner { to, frames, .. } = inner;
         if to.write_all(frames).and_then(|()| to.flush()).is_err() {
-            // Nobody listens any more.
+            // The browser closed the pipe.
             self.closed.cancel();
         }
         frames.clear();
@@ -97,7 +94,7 @@ impl Pipe {
 }
 
 impl Out {
-    /// Writes in a thread of its own, until `closed` is told that nobody reads.
+    /// Writes on its own thread; cancels `closed` when the browser no longer reads.
     pub(crate) fn new(
         to: Box<dyn Write + Send>,
         requests: Arc<Requests>,
@@ -150,30 +147,30 @@ impl Out {
         })
     }
 
-    /// Says it now, from a thread that may wait.
+    /// Writes immediately, from a thread that may block.
     pub(crate) fn now(&self, json: &str) {
         let mut inner = self.pipe.lock();
         inner.put(json);
         self.pipe.write(&mut inner);
     }
 
-    /// Says that a message was not understood or not taken.
+    /// Rejects an invalid message or request.
     pub(crate) fn refuse(&self, id: Option<&RequestId>, problem: &Problem, still_open: bool) {
         self.now(&error(id, problem, still_open));
     }
 
     pub(crate) async fn say(&self, said: Said) {
-        // The other end lives as long as the process.
+        // The receiver lives as long as the process.
         let _ = self.queue.send(said).await;
     }
 
-    /// Says something that answers nothing, once there is room for it.
+    /// Sends a message that answers no request, once there is room.
     pub(crate) async fn message(&self, json: String) {
         let share = self.pending.wait(json.len()).await;
         self.say(Said::Message(Answer::new(json, share))).await;
     }
 
-    /// Answers a request for good.
+    /// Sends the final answer to a request.
     pub(crate) async fn answer(&self, open: Open, kind: &str, result: Result<Answer, Problem>) {
         let id = &open.id;
         let answer = match result {
@@ -191,7 +188,6 @@ impl Out {
     }
 }
 
-/// What is longer than anything that is sent.
 pub(crate) fn too_long() -> Problem {
     let most = frame::MESSAGE;
     Problem::too_large(format!("the answer is longer than {most} bytes"))
@@ -214,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// A browser that reads when it is told to.
+    /// A browser that reads on demand.
     struct Slow(std::sync::mpsc::Receiver<()>);
 
     impl Write for Slow {
@@ -246,7 +242,7 @@ mod tests {
         read.send(()).unwrap();
         second.await;
         read.send(()).unwrap();
-        // Both shares came back.
+        // Both shares were released.
         assert!(out.pending.wait(100).await.is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Pages of the web: each has a connection of its own to the server, on which its broker speaks unread.
+//! Web pages: each has its own connection to the server, over which its broker's frames are forwarded unparsed.
 
 use std::sync::{
     Arc, OnceLock,
@@ -29,27 +29,24 @@ use crate::{
     streams::{closed, closed_by},
 };
 
-/// Where the server takes web pages.
 const SOCKET: &str = "/ws/web-agent";
 
-/// Bytes of one thing that a page says.
+/// Size limit of a page's frame.
 const FRAME: usize = 2 << 20;
 
-/// Frames that wait for the connection to be there.
+/// Frames queued until the connection is open.
 const EARLY: usize = 64;
 
-/// Frames that wait for a server which is slow to read.
+/// Frames queued for a slow server.
 const WAITING: usize = 1024;
 
-/// What a page does, in its order.
 enum Held {
-    /// It says something, which has its share of what may wait.
+    /// A frame, with its share of memory.
     Frame(String, Share),
-    /// It goes.
     Close,
 }
 
-/// Why a page is ended before it is done.
+/// Why a page is closed early.
 #[derive(Debug, Clone, Copy)]
 enum Why {
     TooLarge,
@@ -67,7 +64,7 @@ impl Why {
     }
 }
 
-/// The way from the browser to a page's connection.
+/// The sending end to a page's connection.
 #[derive(Clone)]
 pub(crate) struct Line {
     frames: mpsc::Sender<Held>,
@@ -76,14 +73,13 @@ pub(crate) struct Line {
     why: Arc<OnceLock<Why>>,
 }
 
-/// The other end of it.
+/// The receiving end.
 pub(crate) struct Frames {
     waiting: mpsc::Receiver<Held>,
     line: Line,
 }
 
 impl Line {
-    /// Both ends of a new one.
     pub(crate) fn new() -> (Self, Frames) {
         let (frames, waiting) = mpsc::channel(WAITING);
         let line = Self {
@@ -102,7 +98,7 @@ impl Line {
         )
     }
 
-    /// Something that a page says; never waits.
+    /// Queues a frame; never waits.
     pub(crate) fn push(&self, room: &Room, text: String) {
         if text.len() > FRAME {
             return self.end(Why::TooLarge);
@@ -111,7 +107,7 @@ impl Line {
         let early = !self.open.load(Ordering::Relaxed) && waiting >= EARLY;
         let share = room.share(text.len()).filter(|_| !early);
         let kept = share.is_some_and(|share| {
-            // An end that is gone has just answered for the page.
+            // If the receiver is gone, the page has just been answered.
             let sent = self.frames.try_send(Held::Frame(text, share));
             !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
         });
@@ -120,7 +116,7 @@ impl Line {
         }
     }
 
-    /// The page goes, after what it has said.
+    /// Closes the page after its queued frames.
     pub(crate) fn close(&self) {
         if self.frames.try_send(Held::Close).is_err() {
             self.end(Why::TooMany);
@@ -133,21 +129,21 @@ impl Line {
     }
 }
 
-/// Whether a frame may go on to the server: a page never says who it is.
+/// Whether a frame may be forwarded: only the bridge says `hello`.
 fn is_allowed(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Any {
         #[serde(rename = "type")]
         kind: Option<Value>,
     }
-    // A list would be read as the fields in their order.
+    // serde would parse a list as fields in order.
     let object = text.trim_ascii_start().starts_with('{');
     let read: Option<Any> = serde_json::from_str(text).ok().filter(|_| object);
     read.is_some_and(|any| any.kind.is_none_or(|kind| kind != "hello"))
 }
 
 impl Bridge {
-    /// Connects a page, and passes everything on until one side ends it.
+    /// Connects a page and forwards frames until one side closes.
     pub(crate) async fn page(
         &self,
         open: &Open,
@@ -205,18 +201,18 @@ impl Bridge {
             code: CloseCode::from(code),
             reason: reason.into(),
         };
-        // The server is not waited for: what it says now is for nobody.
+        // Does not wait for the server: the page is gone.
         let _ = sink.send(Message::Close(Some(close))).await;
         closed(code, reason)
     }
 
-    /// Passes on what the server says to a page, until it says no more.
+    /// Forwards the server's frames to a page until the connection closes.
     async fn hear_server(&self, id: &RequestId, inbox: &mut SplitStream<Socket>) -> (u16, String) {
         let too_large = || (1009, "a message is too large".to_owned());
         loop {
             match inbox.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    // A string can always be written.
+                    // Encoding a string cannot fail.
                     let text = serde_json::to_string(text.as_str()).unwrap_or_default();
                     let json = format!(r#"{{"type":"page_frame","page":"{id}","frame":{text}}}"#);
                     if json.len() > frame::MESSAGE {
@@ -233,7 +229,7 @@ impl Bridge {
     }
 }
 
-/// Passes on what a page says, until it says what it may not.
+/// Forwards a page's frames until one is not allowed.
 async fn tell(
     sink: &mut SplitSink<Socket, Message>,
     waiting: &mut mpsc::Receiver<Held>,
@@ -246,7 +242,7 @@ async fn tell(
             return (1008, "a page may send JSON objects only, and no hello");
         }
         if sink.send(Message::text(text)).await.is_err() {
-            // Whoever listens will hear why.
+            // The other direction reports why.
             std::future::pending::<()>().await;
         }
     }

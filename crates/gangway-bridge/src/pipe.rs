@@ -1,20 +1,20 @@
-//! The two pipes to the browser, kept apart from whatever else might be read or printed.
+//! The pipes to the browser, separated from anything else that is read or printed.
 
 use std::io::{self, BufRead, BufReader, Write};
 
-/// Bytes that are read in one go.
+/// Read buffer size.
 const READ: usize = 64 << 10;
 
-/// What comes from the browser, what goes to it, and what tells that the browser no longer reads.
+/// Input, output, and a watcher for the end of the output's reader.
 pub(crate) type Pipes = (Box<dyn BufRead + Send>, Box<dyn Write + Send>, Reader);
 
-/// Takes both. From here on whatever is printed to stdout, by a library for example, goes to stderr.
+/// Takes both. From here on prints to stdout, by a library for example, go to stderr.
 #[cfg(unix)]
 pub(crate) fn take() -> io::Result<Pipes> {
     use std::fs::File;
 
     use rustix::io::fcntl_dupfd_cloexec;
-    // No program that is started from here gets them.
+    // Not inherited by child processes.
     let from = File::from(fcntl_dupfd_cloexec(io::stdin(), 3)?);
     let to = File::from(fcntl_dupfd_cloexec(io::stdout(), 3)?);
     rustix::stdio::dup2_stdout(io::stderr())?;
@@ -23,25 +23,25 @@ pub(crate) fn take() -> io::Result<Pipes> {
     Ok((Box::new(from), Box::new(to), reader))
 }
 
-/// The browser's end of the pipe that goes to it.
+/// Watches the reading end of the output pipe.
 #[cfg(unix)]
 pub(crate) struct Reader(std::os::fd::OwnedFd);
 
 #[cfg(unix)]
 impl Reader {
-    /// Waits until the browser closes it, also while there is nothing to write.
+    /// Waits until the browser closes it, even if nothing is written.
     pub(crate) async fn closed(self) {
         use tokio::{io::Interest, net::unix::pipe::Sender};
         // Unchecked, since a check would make the pipe non-blocking for its writer too; nothing is written here.
         let Ok(pipe) = Sender::from_owned_fd_unchecked(self.0) else {
-            // What cannot be watched, such as a file, is never closed from the other side.
+            // A regular file, for example, is never closed by the other side.
             return std::future::pending().await;
         };
         let _ = pipe.ready(Interest::ERROR).await;
     }
 }
 
-/// Elsewhere the next write tells.
+/// On other systems the next write fails.
 #[cfg(not(unix))]
 pub(crate) struct Reader;
 
@@ -52,18 +52,17 @@ impl Reader {
     }
 }
 
-/// Takes both.
 #[cfg(not(unix))]
 pub(crate) fn take() -> io::Result<Pipes> {
     let from = BufReader::with_capacity(READ, io::stdin());
     Ok((Box::new(from), Box::new(io::stdout()), Reader))
 }
 
-/// Makes room for as many connections as there may be pages.
+/// Raises the descriptor limit for the maximum number of pages.
 #[cfg(unix)]
 pub(crate) fn make_room() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    /// Both ends of each connection are here when the server is too.
+    /// Both ends of each connection are here if the server is too.
     const FILES: u64 = 8192;
     let now = getrlimit(Resource::Nofile);
     let most = now.maximum.map_or(FILES, |most| most.min(FILES));
@@ -72,11 +71,11 @@ pub(crate) fn make_room() {
             current: Some(most),
             maximum: now.maximum,
         };
-        // Where it is refused, fewer pages find room.
+        // If refused, fewer pages can connect.
         let _ = setrlimit(Resource::Nofile, more);
     }
 }
 
-/// There is no such limit elsewhere.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 pub(crate) fn make_room() {}

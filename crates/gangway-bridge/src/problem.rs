@@ -1,28 +1,27 @@
-//! What the browser's side is told when something cannot be done.
+//! Errors for the extension.
 
 use serde::Serialize;
 use ts_rs::TS;
 
 use gangway_http::error::ApiError;
 
-/// An error, as it travels.
 #[derive(Debug, Clone, Serialize, TS)]
 #[ts(rename = "BridgeProblem", optional_fields)]
 pub struct Problem {
-    /// A short machine-readable reason.
+    /// A machine-readable code.
     pub code: String,
     /// What was wrong, and what to do.
     pub message: String,
-    /// The HTTP status, where the server refused.
+    /// The HTTP status, if the server returned an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// A model provider's own words, where one failed.
+    /// A model provider's own error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
-    /// Whether the same request may work later, where the server said so.
+    /// Whether the request may be retried, if the server said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
-    /// Seconds to wait before that.
+    /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
 }
@@ -71,7 +70,7 @@ impl Problem {
         Self::new("cancelled", "this was cancelled")
     }
 
-    /// There is no server; why, where that is known.
+    /// With the reason, if known.
     pub(crate) fn server_gone(why: Option<&str>) -> Self {
         let message = match why {
             Some(why) => format!("Gangway is not available: {why}"),

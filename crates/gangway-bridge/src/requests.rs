@@ -1,4 +1,4 @@
-//! What the browser's side has asked and was not answered yet.
+//! Open requests of the extension.
 
 use std::{
     collections::HashMap,
@@ -13,26 +13,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{message::RequestId, pages::Line, problem::Problem};
 
-/// Requests that may be open.
+/// Limit on open requests.
 pub const REQUESTS: usize = 1024;
 
-/// Those of them that may be streams.
+/// Limit on streams among them.
 pub const STREAMS: usize = 64;
 
-/// Pages that may be open besides.
+/// Limit on open pages.
 pub const PAGES: usize = 1000;
 
-/// Bytes of what was asked and is not done with, of all requests and pages together.
+/// Memory limit of all open requests and pages.
 const HELD: usize = 64 << 20;
 
-/// Bytes of answers that wait until the browser reads them.
+/// Memory limit of answers that the browser has not read yet.
 pub(crate) const PENDING: usize = 256 << 20;
 
-/// How much may wait.
+/// A memory budget.
 #[derive(Clone)]
 pub(crate) struct Room(Arc<Semaphore>);
 
-/// A share of it, given back when it is dropped.
+/// Released on drop.
 pub(crate) type Share = OwnedSemaphorePermit;
 
 impl Default for Room {
@@ -42,54 +42,49 @@ impl Default for Room {
 }
 
 impl Room {
-    /// For so many bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(bytes)))
     }
 
-    /// Waits for room for so many bytes. Nobody who holds a share may wait for another.
+    /// Waits for this many bytes. The holder of a share must not wait for another.
     pub(crate) async fn wait(&self, bytes: usize) -> Option<Share> {
         let bytes = u32::try_from(bytes).ok()?;
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.0).acquire_many_owned(bytes).await.ok()
     }
 
-    /// Room for so many bytes, if there is any.
+    /// `None` if there is not enough room.
     pub(crate) fn share(&self, bytes: usize) -> Option<Share> {
         let bytes = u32::try_from(bytes).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
     }
 }
 
-/// What kind of request it is, as far as it is counted.
+/// Kinds of requests, for the limits.
 pub(crate) enum Sort {
-    /// Answered once.
     Plain,
     /// With events before the answer.
     Stream,
-    /// A page, and the way to it.
     Page(Line),
 }
 
-/// A request on its way to an answer.
 #[derive(Clone)]
 pub(crate) struct Open {
     pub(crate) id: RequestId,
-    /// Told when nobody wants the answer any more.
+    /// Cancelled when the answer is no longer wanted.
     pub(crate) stop: CancellationToken,
-    /// Told when the answer is written.
+    /// Cancelled when the answer is written.
     pub(crate) ended: CancellationToken,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Open {
-    /// Notes that the answer will be that it was cancelled.
+    /// Marks it as cancelled.
     pub(crate) fn give_up(&self) -> Problem {
         self.cancelled.store(true, Ordering::Relaxed);
         Problem::cancelled()
     }
 
-    /// Whether that was the answer.
     pub(crate) fn was_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
@@ -100,7 +95,6 @@ struct Entry {
     sort: Sort,
 }
 
-/// All of them.
 #[derive(Default)]
 pub(crate) struct Requests {
     open: Mutex<HashMap<RequestId, Entry>>,
@@ -111,7 +105,7 @@ impl Requests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens one, if its name is free and there is room.
+    /// Opens a request, if its id is unused and the limits allow it.
     pub(crate) fn begin(&self, id: RequestId, sort: Sort) -> Result<Open, Problem> {
         let mut requests = self.lock();
         if requests.contains_key(&id) {
@@ -120,7 +114,7 @@ impl Requests {
         let count = |fits: fn(&Sort) -> bool| requests.values().filter(|e| fits(&e.sort)).count();
         let pages = |sort: &Sort| matches!(sort, Sort::Page(_));
         let full = match sort {
-            // Only who comes near the limit pays for counting.
+            // Counting is needed only near the limit.
             Sort::Page(_) if requests.len() >= PAGES && count(pages) >= PAGES => {
                 Some(format!("at most {PAGES} pages may be open"))
             }
@@ -157,12 +151,11 @@ impl Requests {
         Ok(open)
     }
 
-    /// Whether a request or page of this name is open.
     pub(crate) fn is_open(&self, id: &RequestId) -> bool {
         self.lock().contains_key(id)
     }
 
-    /// A request that can be cancelled, which a page cannot.
+    /// A request that can be cancelled; pages cannot.
     pub(crate) fn find(&self, id: &RequestId) -> Option<Open> {
         let requests = self.lock();
         let entry = requests.get(id)?;
@@ -170,7 +163,6 @@ impl Requests {
         plain.then(|| entry.open.clone())
     }
 
-    /// The way to a page.
     pub(crate) fn page(&self, id: &RequestId) -> Option<Line> {
         match &self.lock().get(id)?.sort {
             Sort::Page(line) => Some(line.clone()),
@@ -178,7 +170,7 @@ impl Requests {
         }
     }
 
-    /// Its answer is on its way out: the name is free again.
+    /// Frees the id; the answer is being written.
     pub(crate) fn end(&self, open: &Open) {
         self.lock().remove(&open.id);
         open.ended.cancel();

@@ -1,4 +1,4 @@
-//! Runs the bridge on stdin and stdout, on the Gangway that has the data folder or on one that it starts.
+//! Runs the bridge on stdin and stdout, with the server of the data folder or one that it starts.
 
 use std::{
     ffi::OsString, future::Future, path::PathBuf, process::ExitCode, sync::Arc, time::Duration,
@@ -15,16 +15,16 @@ use crate::{
     start,
 };
 
-/// How soon a server is looked for again, at first and at the most.
+/// Minimum and maximum delay before the server is searched again.
 const SOON: Duration = Duration::from_millis(500);
 const LATER: Duration = Duration::from_secs(5);
 
-/// How often a server that starts is looked at, and how many times.
+/// Polling interval and attempts while a server starts.
 const STARTING: Duration = Duration::from_millis(100);
 const STARTED: u32 = 200;
 
-/// Whether whoever starts this is a person, or a browser for our extension: Chromium and its kin name its origin,
-/// Firefox its manifest and its id.
+/// Whether this was started by a person, or by a browser for our extension: Chromium-based browsers pass its origin,
+/// Firefox its manifest and id.
 #[must_use]
 pub fn is_own_extension(caller: &[OsString]) -> bool {
     let is = |argument: Option<&OsString>, wanted: &str| argument.is_some_and(|a| a == wanted);
@@ -36,7 +36,6 @@ pub fn is_own_extension(caller: &[OsString]) -> bool {
     }
 }
 
-/// The native messaging host of a data folder.
 pub struct Host<C> {
     data: PathBuf,
     program: OsString,
@@ -45,8 +44,8 @@ pub struct Host<C> {
 }
 
 impl<C: Fn() -> anyhow::Result<()>> Host<C> {
-    /// Takes stdin and stdout: from here on whatever is printed goes to stderr. Where no server runs, `program` is started;
-    /// `check` says what is wrong with its settings.
+    /// Takes stdin and stdout: from here on prints go to stderr. If no server runs, `program` is started; `check`
+    /// validates its settings.
     pub fn take(data: PathBuf, program: OsString, check: C) -> std::io::Result<Self> {
         let pipes = pipe::take()?;
         pipe::make_room();
@@ -58,7 +57,7 @@ impl<C: Fn() -> anyhow::Result<()>> Host<C> {
         })
     }
 
-    /// Serves the browser until it goes away, or until `stop`.
+    /// Serves until the browser disconnects, or until `stop`.
     pub async fn serve(self, stop: impl Future<Output = ()>) -> anyhow::Result<ExitCode> {
         let (from, to, reader) = self.pipes;
         let finder = Finder {
@@ -69,7 +68,7 @@ impl<C: Fn() -> anyhow::Result<()>> Host<C> {
         let bridge = Bridge::new(to, Handle::current())?;
         let (ended, end) = tokio::sync::oneshot::channel();
         let reading = Arc::clone(&bridge);
-        // Waits in reads of its own, which nothing but the browser ends.
+        // Blocks in reads, which only the browser ends.
         let thread = std::thread::Builder::new().name("gangway-browser".into());
         thread.spawn(move || {
             let _ = ended.send(reading.read(from));
@@ -87,14 +86,13 @@ impl<C: Fn() -> anyhow::Result<()>> Host<C> {
     }
 }
 
-/// Finds the server, or starts one.
 struct Finder<C> {
     data: PathBuf,
     program: OsString,
     check: C,
 }
 
-/// Finds a Gangway or starts one, again and again.
+/// Finds or starts the server, again and again.
 async fn keep<C: Fn() -> anyhow::Result<()>>(bridge: &Bridge, finder: &Finder<C>) {
     let mut wait = SOON;
     loop {
@@ -114,7 +112,6 @@ async fn keep<C: Fn() -> anyhow::Result<()>>(bridge: &Bridge, finder: &Finder<C>
     }
 }
 
-/// Uses a Gangway until it is gone.
 async fn use_it(bridge: &Bridge, note: &ServerNote) -> Result<(), String> {
     let attached = match note.for_browser {
         true => Attached::Own,
@@ -125,13 +122,12 @@ async fn use_it(bridge: &Bridge, note: &ServerNote) -> Result<(), String> {
 }
 
 impl<C: Fn() -> anyhow::Result<()>> Finder<C> {
-    /// The Gangway that has the data folder, or one that is started.
     async fn find(&self) -> anyhow::Result<ServerNote> {
         for _ in 0..STARTED {
             match DataFolder::take(&self.data) {
                 Ok(folder) => {
                     drop(folder);
-                    // What is wrong with them is better told in full, and here.
+                    // Invalid settings are better reported here, in full.
                     (self.check)()?;
                     return start::start(&self.data, &self.program).await;
                 }
@@ -142,7 +138,7 @@ impl<C: Fn() -> anyhow::Result<()>> Finder<C> {
                 }
                 Err(error) => return Err(error.into()),
             }
-            // Somebody has the folder who has not said yet where he is.
+            // A process holds the folder but has not announced its address yet.
             tokio::time::sleep(STARTING).await;
         }
         anyhow::bail!(

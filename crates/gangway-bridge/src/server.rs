@@ -1,4 +1,4 @@
-//! The Gangway behind the bridge: its REST routes and its WebSockets, with the token that its note gives to its person.
+//! The server behind the bridge: its REST routes and WebSockets, with the token from server.lock.
 
 use std::time::Duration;
 
@@ -22,50 +22,46 @@ use crate::{
     requests::{PENDING, Room},
 };
 
-/// An answer that nobody is asked for is there by then.
+/// Timeout of a request that needs no decision of the user.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server on this machine takes a connection sooner.
+/// Connect timeout; the server is on this machine.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Longer than anyone waits: a tool takes as long as the server lets it.
+/// Effectively none: the server limits the time of a tool call.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A request that came too fast was not looked at, so it is made again, this often.
+/// Retries of a rate-limited request, which had no effect.
 const AGAIN: usize = 30;
 
-/// How the bridge came to its Gangway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Attached {
-    /// It was running.
+    /// It was already running.
     Server,
-    /// It runs in this process.
+    /// It was started by this process.
     Own,
 }
 
-/// A Gangway that is there.
 pub struct Core {
-    /// Where it is.
     pub(crate) url: String,
     token: String,
     pub(crate) attached: Attached,
     http: reqwest::Client,
-    /// Told when it is there no longer.
+    /// Cancelled when it is gone.
     pub(crate) gone: CancellationToken,
-    /// Room for answers that the browser has not read yet.
+    /// Memory for answers that the browser has not read yet.
     pub(crate) pending: Room,
 }
 
-/// A request of REST.
 #[derive(Debug, Clone)]
 pub(crate) struct Rest {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Box<RawValue>>,
-    /// A name under which it takes effect once.
+    /// The idempotency key.
     pub(crate) once: Option<header::HeaderValue>,
-    /// Whether it takes as long as it takes.
+    /// Whether it has no timeout.
     pub(crate) patient: bool,
 }
 
@@ -103,11 +99,9 @@ impl Rest {
     }
 }
 
-/// An open WebSocket to it.
 pub(crate) type Socket = WebSocketStream<TcpStream>;
 
 impl Core {
-    /// The Gangway that a note tells of.
     pub fn new(note: &ServerNote, attached: Attached) -> reqwest::Result<Self> {
         let http = gangway_client::local_http()
             .connect_timeout(CONNECT)
@@ -141,7 +135,7 @@ impl Core {
         }
     }
 
-    /// The JSON that a route answers with, or null where it has nothing to say.
+    /// The JSON response of a route, or null if it is empty.
     pub(crate) async fn ask(&self, rest: &Rest) -> Result<Answer, Problem> {
         self.while_there(async {
             let response = self.send(rest, &[]).await?;
@@ -156,7 +150,7 @@ impl Core {
         .await
     }
 
-    /// The same with other headers; the answer is still to be read.
+    /// The same with extra headers; the body is not read yet.
     pub(crate) async fn send(
         &self,
         rest: &Rest,
@@ -183,7 +177,7 @@ impl Core {
         ))
     }
 
-    /// What comes of some work, unless the server goes away meanwhile.
+    /// Runs work, unless the server goes away meanwhile.
     pub(crate) async fn while_there<T>(
         &self,
         work: impl Future<Output = Result<T, Problem>>,
@@ -195,7 +189,7 @@ impl Core {
         }
     }
 
-    /// Reads an answer, once there is room to keep it until the browser takes it.
+    /// Reads a response once there is memory to keep it until the browser reads it.
     pub(crate) async fn text(&self, mut response: Response) -> Result<Answer, Problem> {
         let length = response.content_length();
         let length = length.map_or(frame::MESSAGE, |n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -210,7 +204,7 @@ impl Core {
             }
             bytes.extend_from_slice(&more);
         }
-        // Where the length was not known, most of the room was not needed.
+        // If the length was unknown, most of the reserved memory was not needed.
         drop(
             share
                 .as_mut()
@@ -236,7 +230,7 @@ impl Core {
         }
     }
 
-    /// Opens a WebSocket, as one of the server's own pages would, with the person's token.
+    /// Opens a WebSocket like one of the server's own pages, with the user's token.
     pub(crate) async fn socket(&self, path: &str) -> Result<Socket, Problem> {
         let unreachable = || Problem::server_gone(Some("it does not accept connections"));
         let authority = self.url.trim_start_matches("http://");
@@ -279,7 +273,7 @@ impl Core {
     }
 }
 
-/// A refusal of REST or of the door of OpenAI.
+/// An error of REST or of the OpenAI-compatible API.
 pub(crate) fn refused(status: u16, text: &str) -> Problem {
     #[derive(serde::Deserialize)]
     struct Theirs {
@@ -316,7 +310,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that announces the longest answers there are, and sends nothing of them.
+    /// A server that announces the longest responses and sends nothing.
     async fn announcing() -> Core {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let note = ServerNote {
@@ -361,7 +355,7 @@ mod tests {
             asked.push(ask());
             room_for((256 << 20) - answers * frame::MESSAGE).await;
         }
-        // One more waits, and has the room of one that is given up.
+        // One more waits, and gets the room of a cancelled one.
         let last = ask();
         asked.remove(0).abort();
         room_for(0).await;

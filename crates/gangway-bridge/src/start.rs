@@ -1,5 +1,5 @@
-//! The Gangway that a bridge starts where none runs: a process of its own, since browsers end the bridge when they like,
-//! and what pages have begun must go on.
+//! Starts a Gangway if none runs: as its own process, since browsers terminate the bridge at any time, and work of
+//! pages must continue.
 
 use std::{
     ffi::OsStr,
@@ -16,17 +16,17 @@ use tokio::process::{Child, Command};
 use gangway_client::ServerNote;
 use gangway_files::make_private_folder;
 
-/// Seconds that it stays when nobody is connected: a little longer than a page's visit waits to go on.
+/// Seconds until it exits without clients: a little longer than a page's visit waits for a reconnect.
 const PATIENCE: &str = "35";
 
-/// How often it is looked whether it is there, and how long.
+/// Polling interval and attempts.
 const LOOK: Duration = Duration::from_millis(25);
 const LOOKS: u32 = 800;
 
-/// Starts one on a data folder, and waits until it says where it is.
+/// Starts it and waits until it has announced its address.
 pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<ServerNote> {
     let folder = data.join("bridge");
-    make_private_folder(&folder).with_context(|| format!("making {}", folder.display()))?;
+    make_private_folder(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let log = folder.join("server.log");
     let words = log_file(&log).with_context(|| format!("writing {}", log.display()))?;
     let mut command = Command::new(program);
@@ -36,7 +36,7 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
         .arg(data)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        // Not ours: it must still be there when this process is not.
+        // Not ours: it must outlive this process.
         .stderr(words);
     let mut child = apart(&mut command).context("starting Gangway")?;
     for _ in 0..LOOKS {
@@ -67,7 +67,7 @@ fn log_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Why it ended.
+/// The last line of its log.
 fn last_words(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -80,15 +80,15 @@ fn last_words(log: &Path) -> String {
         .collect()
 }
 
-/// Starts it where no signal to us, or to the terminal of the browser, reaches it.
+/// Starts it in its own session, so that no signal to us or the browser's terminal reaches it.
 #[cfg(unix)]
 fn apart(command: &mut Command) -> io::Result<Child> {
-    // By the name under which a person knows it, where processes are listed.
+    // The name in process lists.
     command.arg0("gangway");
     command.process_group(0).spawn()
 }
 
-/// Starts it outside of the job that a browser ends with us, where that lets it go.
+/// Starts it outside of the job that a browser terminates with us, if allowed.
 #[cfg(windows)]
 fn apart(command: &mut Command) -> io::Result<Child> {
     const NO_WINDOW_AND_OWN_GROUP: u32 = 0x0800_0000 | 0x0000_0200;

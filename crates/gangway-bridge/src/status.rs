@@ -1,26 +1,25 @@
-//! What the browser's side is told without having asked: the newest of each kind, and no queue of it.
+//! Unsolicited status messages: only the newest of each kind is kept.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a status is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whether there is a server.
+    /// Availability of the server.
     Server,
-    /// What pages ask the person.
+    /// Permission requests.
     Asks,
-    /// That permissions changed.
+    /// Permissions changed.
     Changed,
 }
 
 #[derive(Default)]
 struct Slots {
-    /// Whether the browser's side has said hello.
+    /// Whether the extension has said hello.
     greeted: bool,
     server: Option<String>,
     asks: Option<String>,
     changed: Option<String>,
-    /// The last of each that the next hello is answered with.
+    /// The last of each, for the next hello.
     last_server: Option<String>,
     last_asks: Option<String>,
 }
@@ -35,7 +34,6 @@ impl Slots {
     }
 }
 
-/// The newest of each.
 #[derive(Default)]
 pub(crate) struct Statuses {
     slots: Mutex<Slots>,
@@ -46,7 +44,7 @@ impl Statuses {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what is new; whether the writer must be told that something waits.
+    /// Stores a status; returns whether the writer must be notified.
     pub(crate) fn set(&self, kind: Kind, json: String) -> bool {
         let mut slots = self.lock();
         match kind {
@@ -60,7 +58,7 @@ impl Statuses {
         slots.of(kind).replace(json).is_none()
     }
 
-    /// From now on statuses are told; those that wait already.
+    /// Enables statuses; returns those that are pending.
     pub(crate) fn greet(&self) -> Vec<Kind> {
         let mut slots = self.lock();
         slots.greeted = true;
@@ -75,13 +73,12 @@ impl Statuses {
         told.collect()
     }
 
-    /// There is no server to ask anything.
+    /// The server is gone, and its permission requests with it.
     pub(crate) fn forget_asks(&self) {
         let mut slots = self.lock();
         (slots.asks, slots.last_asks) = (None, None);
     }
 
-    /// The newest, when it is written.
     pub(crate) fn take(&self, kind: Kind) -> Option<String> {
         self.lock().of(kind).take()
     }

@@ -1,4 +1,4 @@
-//! Requests that are answered by events first.
+//! Requests that are answered by a stream of events.
 
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -24,7 +24,7 @@ struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Tells that the stream is there: for long, nothing else may.
+    /// Acknowledges the stream, since the first event may take long.
     async fn begin(bridge: &'a Bridge, kind: &'a str, id: &'a RequestId) -> Result<Self, Problem> {
         let mut events = Self {
             bridge,
@@ -49,12 +49,11 @@ impl<'a> Events<'a> {
     }
 }
 
-/// How a WebSocket ended, as it is told.
+/// A close code and reason as JSON.
 pub(crate) fn closed(code: u16, reason: &str) -> String {
     json!({ "code": code, "reason": reason }).to_string()
 }
 
-/// The same, from the frame that ended it.
 pub(crate) fn closed_by(frame: Option<CloseFrame>) -> (u16, String) {
     match frame {
         Some(frame) => (frame.code.into(), frame.reason.as_str().to_owned()),
@@ -63,7 +62,7 @@ pub(crate) fn closed_by(frame: Option<CloseFrame>) -> (u16, String) {
 }
 
 impl Bridge {
-    /// Passes on what comes on a WebSocket, until the server ends it.
+    /// Forwards a WebSocket until the server closes it.
     pub(crate) async fn follow(
         &self,
         core: &Core,
@@ -96,7 +95,7 @@ impl Bridge {
         }
     }
 
-    /// Passes on what a model says, piece by piece.
+    /// Forwards a model's streamed answer.
     pub(crate) async fn chat(
         &self,
         core: &Core,

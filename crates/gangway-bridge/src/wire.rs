@@ -1,4 +1,4 @@
-//! The messages to the extension that are not answers of the server passed on; TypeScript is generated from here.
+//! The bridge's own messages to the extension, from which TypeScript is generated.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -9,42 +9,33 @@ use crate::{problem::Problem, server::Attached};
 /// The answer to `hello`.
 #[derive(Serialize, TS)]
 pub struct BridgeHello {
-    /// The version of the protocol.
+    /// Protocol version.
     pub protocol: u64,
-    /// The version of Gangway.
     pub gangway: &'static str,
-    /// The process of the bridge.
     pub pid: u32,
-    /// How the bridge came to its Gangway.
     pub attached: Attached,
-    /// Where that Gangway is.
     pub base_url: String,
-    /// The kinds of messages it knows.
+    /// Supported message types.
     pub capabilities: Vec<&'static str>,
-    /// How much it takes at once.
     pub limits: BridgeLimits,
 }
 
-/// How much a bridge takes at once.
 #[derive(Serialize, TS)]
 pub struct BridgeLimits {
     /// Bytes of a message from the extension.
     pub frame_bytes: usize,
-    /// Bytes of a frame to the extension; longer messages come in parts.
+    /// Bytes of a frame to the extension; longer messages are sent in parts.
     pub reply_bytes: usize,
-    /// Requests that are open.
+    /// Open requests.
     pub requests: usize,
-    /// Pages that are open.
+    /// Open pages.
     pub pages: usize,
 }
 
-/// Whether there is a server.
 #[derive(Clone, Copy, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerPresence {
-    /// It answers.
     Up,
-    /// It does not.
     Gone,
 }
 
@@ -52,13 +43,10 @@ pub enum ServerPresence {
 #[derive(Serialize, TS)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum BridgeStatus<'a> {
-    /// The server came or went.
+    /// The server's availability changed.
     Server {
-        /// Which of both.
         state: ServerPresence,
-        /// How the bridge came to it.
         attached: Attached,
-        /// Where it is.
         base_url: &'a str,
     },
     /// What waits for the person, or that permissions changed.
@@ -69,40 +57,36 @@ pub enum BridgeStatus<'a> {
     },
 }
 
-/// A message that is not an answer of the server passed on.
+/// A message of the bridge itself.
 #[derive(Serialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BridgeTold<'a> {
-    /// Something changed.
     Status(BridgeStatus<'a>),
-    /// A piece of a message that is too long for one frame.
+    /// A part of a message that is too long for one frame.
     Part {
-        /// Which message.
+        /// Id of the message.
         part: String,
-        /// Which piece, from 0 on.
+        /// From 0.
         index: usize,
-        /// How many there are.
+        /// Number of parts.
         count: usize,
-        /// The piece.
         data: &'a str,
     },
-    /// A request failed, or a message was not understood.
+    /// A failed request or an invalid message.
     Error {
-        /// Which request, where that could be read.
+        /// Absent if it could not be read.
         request_id: Option<String>,
-        /// True when its id is in use: the request that has it goes on.
+        /// True if its id is in use: the open request continues.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[ts(as = "Option<bool>", optional)]
         refused: bool,
-        /// Why.
         error: &'a Problem,
     },
 }
 
 impl BridgeTold<'_> {
-    /// As it is sent.
     pub(super) fn json(&self) -> String {
-        // With string keys it always encodes.
+        // Cannot fail: all keys are strings.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! What takes more than one request to the server.
+//! Messages that take more than one request to the server.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::{
     server::{Core, Rest},
 };
 
-/// An MCP server that starts is looked at this often, for this long.
+/// Polling interval and timeout of a starting MCP server.
 const LOOK: Duration = Duration::from_millis(100);
 const START: Duration = Duration::from_secs(30);
 
-/// Pages of a list of an MCP server.
+/// Page limit of a list of an MCP server.
 const LISTED: usize = 100;
 
-/// The revision of MCP in which every request stands for itself.
+/// The MCP revision without sessions.
 const REVISION: &str = "2026-07-28";
 
 impl Core {
@@ -31,7 +31,7 @@ impl Core {
         serde_json::from_str(&answer.json).map_err(|error| Problem::internal(error.to_string()))
     }
 
-    /// What stands under a name in an answer.
+    /// A list in a response, by field name.
     async fn list(&self, path: &str, name: &str) -> Result<Vec<Value>, Problem> {
         let mut whole = self.json(&Rest::get(path)).await?;
         match whole.get_mut(name).map(Value::take) {
@@ -47,7 +47,7 @@ impl Core {
             .find(|server| server["id"] == id.as_str());
         found.ok_or_else(|| {
             let shown: String = id.as_str().chars().take(80).collect();
-            let message = format!("there is no MCP server {shown:?}; list_servers lists them");
+            let message = format!("MCP server {shown:?} not found; list_servers shows all servers");
             let error = gangway_http::error::ApiError::new(
                 http::StatusCode::NOT_FOUND,
                 "server_not_found",
@@ -90,13 +90,13 @@ impl Core {
         Ok(json!({ "installs": installs, "servers": servers }))
     }
 
-    /// A new session like another one, which goes.
+    /// Replaces a session by a new one with the same settings.
     pub(crate) async fn clear_session(&self, id: &Name) -> Result<Answer, Problem> {
         let path = format!("/api/sessions/{}", id.in_path());
         let old = self.json(&Rest::get(&path)).await?;
         let mut like = Map::new();
         for name in ["agent", "model", "title", "cwd"] {
-            // A folder of the session's own goes with it; the new one gets its own.
+            // A session's own folder is removed with it; the new session gets its own.
             let own = name == "cwd" && is_own(&old["cwd"], &old["sessionId"]);
             if !(old[name].is_null() || own) {
                 like.insert(name.to_owned(), old[name].clone());
@@ -105,7 +105,7 @@ impl Core {
         let made = Rest::post("/api/sessions").with(raw(&like)?);
         let made = self.ask(&made).await?;
         if let Err(problem) = self.ask(&Rest::delete(path)).await {
-            // Nothing was cleared, so there is nothing new.
+            // The old session could not be deleted, so remove the new one.
             let new: Value = serde_json::from_str(&made.json).unwrap_or_default();
             if let Some(id) = new["sessionId"].as_str() {
                 let _ = self.ask(&Rest::delete(format!("/api/sessions/{id}"))).await;
@@ -115,7 +115,7 @@ impl Core {
         Ok(made)
     }
 
-    /// All of a list that an MCP server gives out page by page.
+    /// Reads all pages of a list of an MCP server.
     pub(crate) async fn list_of_server(&self, of: &Name, what: &str) -> Result<Value, Problem> {
         let (mut all, mut cursor, mut bytes) = (Vec::new(), None::<String>, 0);
         for _ in 0..LISTED {
@@ -137,7 +137,7 @@ impl Core {
             }
         }
         Err(Problem::too_large(format!(
-            "the list of this MCP server has more than {LISTED} pages"
+            "a list of an MCP server can have at most {LISTED} pages"
         )))
     }
 
@@ -147,7 +147,6 @@ impl Core {
         Ok(json!({ "contents": read["contents"].take() }))
     }
 
-    /// One request to an MCP server, as it is.
     async fn mcp(&self, of: &Name, method: &str, mut params: Value) -> Result<Value, Problem> {
         let mut headers = vec![
             ("accept", "application/json, text/event-stream".to_owned()),
@@ -173,7 +172,7 @@ impl Core {
             self.text(response).await
         });
         let answer = answer.await?.json;
-        // An answer comes alone, or as the last event of a stream.
+        // The response is alone, or the last event of a stream.
         let last = answer.lines().rev();
         let last = last.filter_map(|line| line.strip_prefix("data:"));
         let json = match answer.trim_start().starts_with('{') {
@@ -186,13 +185,12 @@ impl Core {
         if let Some(result) = answer.get("result") {
             return Ok(result.clone());
         }
-        // The door cannot tell a server that is not there from one that refuses.
+        // `/mcp/SERVER` answers the same for a missing server and a refusal.
         self.server_status(of).await?;
         Err(refused_by(&answer))
     }
 }
 
-/// What an MCP server refuses with.
 fn refused_by(answer: &Value) -> Problem {
     let words = answer["error"]["message"].as_str();
     let words = words.unwrap_or("the MCP server refused without a reason");

@@ -1,4 +1,4 @@
-//! Where browsers look for programs that extensions may talk to.
+//! Where browsers look for native messaging hosts.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::manifest::{HOST, Kin};
 
-/// A browser that extensions are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Browser {
@@ -19,7 +18,6 @@ pub(super) enum Browser {
     Brave,
 }
 
-/// Systems differ in where things are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum System {
     Linux,
@@ -27,32 +25,30 @@ pub(super) enum System {
     Windows,
 }
 
-/// The person's folders.
 #[derive(Debug, Clone)]
 pub(super) struct Around {
     pub(super) system: System,
     pub(super) home: PathBuf,
-    /// `XDG_CONFIG_HOME`, or what it is when nobody set it.
+    /// `XDG_CONFIG_HOME` or its default.
     pub(super) config: PathBuf,
-    /// Where programs are.
+    /// The folders of `PATH`.
     pub(super) programs: Vec<PathBuf>,
 }
 
-/// How a browser is told.
+/// How a host is registered with a browser.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Spot {
-    /// By a file in this folder.
+    /// By a manifest in this folder.
     Folder(PathBuf),
-    /// By a key of the registry, which names a file.
+    /// By a registry key with the path of the manifest.
     Registry(String),
 }
 
 impl Around {
-    /// Those of this process.
     pub(super) fn of_process() -> anyhow::Result<Self> {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let home = home.context("there is no home folder; set HOME")?;
-        // A folder that is not absolute is none, says the rule.
+        let home = home.context("no home directory is set; set HOME")?;
+        // The specification ignores relative paths.
         let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
         let config = named.filter(|folder| folder.is_absolute());
         Ok(Self {
@@ -89,7 +85,6 @@ impl Browser {
         Self::Brave,
     ];
 
-    /// As a person writes it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Firefox => "firefox",
@@ -100,7 +95,6 @@ impl Browser {
         }
     }
 
-    /// How its manifests are written.
     pub(super) fn kin(self) -> Kin {
         match self {
             Self::Firefox => Kin::Firefox,
@@ -108,7 +102,7 @@ impl Browser {
         }
     }
 
-    /// The browser whose place in the registry it reads.
+    /// The browser whose registry location it reads.
     pub(super) fn told_as(self) -> Self {
         match self {
             Self::Brave => Self::Chrome,
@@ -116,7 +110,6 @@ impl Browser {
         }
     }
 
-    /// Where it looks.
     pub(super) fn spot(self, around: &Around) -> Spot {
         let folder = match (around.system, self) {
             (System::Windows, _) => {
@@ -138,7 +131,7 @@ impl Browser {
         Spot::Folder(folder.join("NativeMessagingHosts"))
     }
 
-    /// Folders of which one is there when the browser was ever used; the first is the main one.
+    /// Folders of which one exists if the browser was ever used; the first is the main one.
     pub(super) fn profiles(self, around: &Around) -> Vec<PathBuf> {
         let (support, config) = (around.support(), &around.config);
         let local = below(&around.home, &["AppData", "Local"]);
@@ -176,7 +169,7 @@ impl Browser {
         }
     }
 
-    /// The names of its program, where programs are found by name.
+    /// The names of its executable.
     fn programs(self) -> &'static [&'static str] {
         match self {
             Self::Firefox => &["firefox", "firefox-esr"],
@@ -187,7 +180,7 @@ impl Browser {
         }
     }
 
-    /// Whether it was ever used by this person, or can be.
+    /// Whether it is installed or was used.
     pub(super) fn is_there(self, around: &Around) -> bool {
         let used = self.profiles(around).iter().any(|folder| folder.is_dir());
         let is_program = |folder: &PathBuf| {

@@ -1,19 +1,19 @@
-//! The file that tells a browser which program an extension may talk to.
+//! Native messaging host manifests.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// The name by which the extension asks for us.
+/// The name of the native messaging host.
 pub(super) const HOST: &str = "gangway.bridge";
 
-/// Our extension, as Chromium and its kin name it.
+/// The extension's origin in Chromium-based browsers.
 pub(crate) const CHROMIUM_ORIGIN: &str = "chrome-extension://njoboigjinompkfkjgolajikglchoefc/";
 
-/// Our extension, as Firefox names it.
+/// The extension's id in Firefox.
 pub(crate) const FIREFOX_ID: &str = "extension@gangway";
 
-/// Browsers that read the same form.
+/// Browser families with the same manifest format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kin {
     Firefox,
@@ -29,7 +29,6 @@ impl Kin {
     }
 }
 
-/// The manifest for browsers of a kin, which start this program.
 pub(super) fn write(kin: Kin, program: &str) -> String {
     let mut manifest = json!({
         "name": HOST,
@@ -42,7 +41,7 @@ pub(super) fn write(kin: Kin, program: &str) -> String {
     format!("{manifest:#}\n")
 }
 
-/// Whether a file is a manifest of ours, right or wrong: it has our name, and our extension or our starter.
+/// Whether a file is our manifest, valid or not: it has our name, and our extension or our launcher.
 pub(super) fn is_ours(text: &str) -> bool {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
     let lets_in = [Kin::Firefox, Kin::Chromium].iter().any(|kin| {
@@ -55,13 +54,12 @@ pub(super) fn is_ours(text: &str) -> bool {
     manifest["name"] == HOST && (lets_in || starter.unwrap_or(false))
 }
 
-/// The program that a manifest has a browser start.
 pub(super) fn program(text: &str) -> Option<PathBuf> {
     let manifest: Value = serde_json::from_str(text).ok()?;
     Some(PathBuf::from(manifest["path"].as_str()?))
 }
 
-/// What is wrong with a manifest for browsers of a kin, which is to start this program.
+/// Validates a manifest.
 pub(super) fn problem(text: &str, kin: Kin, program: &Path) -> Option<String> {
     let manifest: Value = match serde_json::from_str(text) {
         Ok(manifest) => manifest,

@@ -1,4 +1,4 @@
-//! `gangway bridge install`, `uninstall` and `status`: what browsers are told, for this person alone.
+//! `gangway bridge install`, `uninstall` and `status`: registration with browsers, for this user only.
 
 mod browsers;
 pub(crate) mod manifest;
@@ -23,7 +23,6 @@ use self::{
     starter::{Starter, write_whole},
 };
 
-/// Which browsers are meant.
 #[derive(Args)]
 pub struct BrowserArgs {
     /// A browser; may be repeated [default: all installed ones]
@@ -37,7 +36,6 @@ pub struct BrowserArgs {
     json: bool,
 }
 
-/// How a browser was told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -46,7 +44,6 @@ enum State {
     Wrong,
 }
 
-/// Everything there is to say.
 #[derive(Serialize)]
 struct Report {
     host: &'static str,
@@ -69,7 +66,6 @@ struct BrowserReport {
     problem: Option<String>,
 }
 
-/// Where things are, and which browsers are meant.
 struct Desk {
     around: Around,
     starter: Starter,
@@ -80,7 +76,7 @@ struct Desk {
 impl Desk {
     fn new(place: &BrowserArgs, data: &Path) -> anyhow::Result<Self> {
         let around = Around::of_process()?;
-        let program = std::env::current_exe().context("finding this program")?;
+        let program = std::env::current_exe().context("finding the path of this program")?;
         ensure!(
             program.is_file(),
             "{} no longer exists; run the binary that replaced it",
@@ -111,7 +107,7 @@ impl Desk {
         })
     }
 
-    /// The file that tells a browser, and the key that names it where there is one.
+    /// The manifest of a browser, and the registry key with its path.
     fn manifest(&self, browser: Browser) -> (PathBuf, Option<String>) {
         let file = format!("{HOST}.json");
         match (&self.dir, browser.spot(&self.around)) {
@@ -124,7 +120,7 @@ impl Desk {
         }
     }
 
-    /// What a manifest starts, if that is there and not the bridge of this data folder.
+    /// The program of a manifest, if it exists and belongs to another data folder.
     fn starts_another(&self, text: &str) -> Option<PathBuf> {
         manifest::program(text).filter(|path| *path != self.starter.path && path.is_file())
     }
@@ -132,7 +128,7 @@ impl Desk {
     fn look(&self, browser: Browser) -> BrowserReport {
         let (manifest, key) = self.manifest(browser);
         let checked = read(&manifest).and_then(|text| match key {
-            // A file that no key names tells nobody anything.
+            // Without the key the manifest has no effect.
             Some(key) if text.is_some() => {
                 let named = registry::read(&key)?;
                 Ok(named.filter(|file| Path::new(file) == manifest).and(text))
@@ -170,9 +166,9 @@ impl Desk {
     }
 }
 
-/// What a file says, if it is there. Through a link nothing is read: it is not what we wrote.
+/// Reads a file, if it exists. Links are not followed: we write none.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    /// Far more than a manifest has.
+    /// Far more than a manifest needs.
     const MOST: u64 = 64 << 10;
     let shown = path.display();
     match std::fs::symlink_metadata(path) {
@@ -188,14 +184,13 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Tells browsers where the native messaging host of this data folder is.
 pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     let desk = Desk::new(place, data)?;
     if desk.browsers.is_empty() {
         let names = Browser::ALL.map(Browser::name).join(", ");
         bail!("no browser was found by its program or profile; name one with --browser: {names}");
     }
-    // First what may be refused, so that nothing is half done.
+    // Check everything first, so that nothing is half done.
     for browser in &desk.browsers {
         let (file, _) = desk.manifest(*browser);
         let foreign = read(&file)?.is_some_and(|text| !manifest::is_ours(&text));
@@ -222,7 +217,6 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes that back.
 pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     let mut desk = Desk::new(place, data)?;
     if place.browser.is_empty() {
@@ -233,7 +227,7 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
         let (file, key) = desk.manifest(*browser);
         let text = match read(&file) {
             Ok(None) => {
-                // The key of a file that is gone.
+                // The key of a missing file.
                 if let Some(key) = &key
                     && registry::read(key)?.is_some_and(|named| Path::new(&named) == file)
                 {
@@ -263,7 +257,7 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
         say!("Removed {}.", file.display());
         removed += 1;
     }
-    // Others may still start it.
+    // Other browsers may still use the launcher.
     desk.dir = None;
     let used = |browser: &Browser| {
         let (file, _) = desk.manifest(*browser);
@@ -284,7 +278,6 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks what browsers were told.
 pub fn status(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
     let desk = Desk::new(place, data)?;
     let report = desk.report();

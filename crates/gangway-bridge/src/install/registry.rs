@@ -1,27 +1,24 @@
-//! Windows keeps where manifests are in its registry, which its own command changes.
+//! The Windows registry, through reg.exe.
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-/// Arguments that make a key name a file.
 fn to_set(key: &str, file: &str) -> Vec<String> {
     ["add", key, "/ve", "/t", "REG_SZ", "/d", file, "/f"]
         .map(str::to_owned)
         .to_vec()
 }
 
-/// Arguments that remove a key.
 fn to_remove(key: &str) -> Vec<String> {
     ["delete", key, "/f"].map(str::to_owned).to_vec()
 }
 
-/// Arguments that show what a key names.
 fn to_read(key: &str) -> Vec<String> {
     ["query", key, "/ve"].map(str::to_owned).to_vec()
 }
 
-/// The file in what the command shows. The name of an unnamed value differs from language to language.
+/// Parses the path from the output. The label of the default value is localized.
 fn named(shown: &str) -> Option<String> {
     let value = |line: &str| Some(line.split_once("REG_SZ")?.1.trim().to_owned());
     shown.lines().find_map(value).filter(|v| !v.is_empty())
@@ -33,23 +30,20 @@ fn run(arguments: &[String]) -> anyhow::Result<std::process::Output> {
     command.output().context("running reg.exe")
 }
 
-/// Makes a key name a file.
 pub(super) fn set(key: &str, file: &str) -> anyhow::Result<()> {
     let done = run(&to_set(key, file))?;
     let words = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    ensure!(done.status.success(), "{key} cannot be written: {words}");
+    ensure!(done.status.success(), "cannot write {key}: {words}");
     Ok(())
 }
 
-/// Removes a key.
 pub(super) fn remove(key: &str) -> anyhow::Result<()> {
     let done = run(&to_remove(key))?;
     let words = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    ensure!(done.status.success(), "{key} cannot be removed: {words}");
+    ensure!(done.status.success(), "cannot remove {key}: {words}");
     Ok(())
 }
 
-/// The file that a key names, if there is such a key.
 pub(super) fn read(key: &str) -> anyhow::Result<Option<String>> {
     let done = run(&to_read(key))?;
     Ok(named(&String::from_utf8_lossy(&done.stdout)))

@@ -1,4 +1,4 @@
-//! What browsers start: a manifest has no room for arguments, so a small script has them.
+//! The launcher script: a manifest cannot have arguments, so a small script passes them.
 
 use std::{
     fs::DirBuilder,
@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::browsers::System;
 
-/// How the starter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
@@ -20,16 +19,14 @@ pub(super) enum State {
     OtherBinary,
 }
 
-/// The starter of a data folder.
 pub(super) struct Starter {
     pub(super) path: PathBuf,
     script: String,
 }
 
 impl Starter {
-    /// For this program on this folder.
     pub(super) fn new(data: &Path, program: &Path, system: System) -> anyhow::Result<Self> {
-        // A manifest is JSON, and so is what a person reads.
+        // A manifest is JSON, so paths must be UTF-8.
         let text = |path: &Path| -> anyhow::Result<String> {
             let text = path.to_str().map(str::to_owned);
             text.with_context(|| format!("{} is not valid UTF-8", path.display()))
@@ -52,7 +49,7 @@ impl Starter {
         })
     }
 
-    /// The folder that it is in, made if needed.
+    /// Created if needed.
     pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
@@ -69,18 +66,18 @@ impl Starter {
         }
     }
 
-    /// What is in the way of its being started.
+    /// Why the launcher cannot be started.
     pub(super) fn problem(&self) -> Option<String> {
         let shown = self.path.display();
         match std::fs::metadata(&self.path) {
-            Err(_) => Some(format!("{shown} is gone")),
+            Err(_) => Some(format!("{shown} does not exist")),
             Ok(about) if !about.is_file() => Some(format!("{shown} is not a file")),
-            Ok(about) if !is_executable(&about) => Some(format!("{shown} cannot be executed")),
+            Ok(about) if !is_executable(&about) => Some(format!("{shown} is not executable")),
             Ok(_) => self.program_problem(),
         }
     }
 
-    /// What is in the way of the program that it starts, which may be another than this one.
+    /// Why the program of the launcher, which may differ from this one, cannot be started.
     fn program_problem(&self) -> Option<String> {
         let shown = self.path.display();
         let script = std::fs::read_to_string(&self.path).unwrap_or_default();
@@ -88,15 +85,14 @@ impl Starter {
             return Some(format!("{shown} was not written by Gangway"));
         };
         let usable = std::fs::metadata(&program).is_ok_and(|p| p.is_file() && is_executable(&p));
-        (!usable).then(|| format!("{program}, which {shown} starts, is gone or cannot be executed"))
+        (!usable).then(|| format!("{program}, which {shown} starts, is missing or not executable"))
     }
 }
 
-/// A batch file that starts a program on a folder.
 fn batch(program: &str, folder: &str) -> String {
-    // A backslash before the last quote would make it a part of the word.
+    // A backslash before the closing quote would escape it.
     let dot = if folder.ends_with('\\') { "." } else { "" };
-    // Otherwise the letters are taken for those of another alphabet.
+    // Otherwise the text is decoded with another code page.
     let unicode = match program.is_ascii() && folder.is_ascii() {
         true => "",
         false => "chcp 65001 >nul\r\n",
@@ -105,7 +101,7 @@ fn batch(program: &str, folder: &str) -> String {
     format!("@echo off\r\n{unicode}\"{program}\" bridge --data \"{folder}{dot}\" -- %*\r\n")
 }
 
-/// The program that a script of ours starts.
+/// The program that one of our launchers starts.
 fn program_in(script: &str) -> Option<String> {
     if let Some(rest) = script.strip_prefix("#!/bin/sh\nexec '") {
         let (word, _) = rest.split_once("' bridge --data '")?;
@@ -126,12 +122,12 @@ fn is_executable(_about: &std::fs::Metadata) -> bool {
     true
 }
 
-/// As a shell takes it for one word, whatever is in it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Writes a file beside its place and moves it there. Nothing is written through a link.
+/// Atomic write; links are not followed.
 pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
     let told = || format!("writing {}", path.display());
     let folder = path.parent().with_context(told)?;

@@ -337,7 +337,7 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
         status["browsers"][0]["problem"]
             .as_str()
             .unwrap()
-            .contains("executed")
+            .contains("not executable")
     );
     // One that was moved, or removed.
     std::fs::set_permissions(&starter, PermissionsExt::from_mode(0o700)).unwrap();
@@ -358,7 +358,7 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
         status["browsers"][0]["problem"]
             .as_str()
             .unwrap()
-            .contains("gone")
+            .contains("does not exist")
     );
     home.install("chrome");
     assert_eq!(home.status(&["--browser", "chrome"]).1, 0);
