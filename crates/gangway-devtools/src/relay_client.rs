@@ -1,4 +1,4 @@
-//! A WebSocket to a relay on this machine, as an agent has one.
+//! A WebSocket connection of an agent to a relay on this machine.
 
 use std::{collections::VecDeque, net::SocketAddr, str::FromStr, time::Duration};
 
@@ -17,17 +17,15 @@ use tokio_tungstenite::{
 
 use gangway_relay::{SOCKET, VERSION};
 
-/// Messages that are kept until somebody asks for them.
+/// Buffer of received messages.
 const KEPT: usize = 4096;
 
-/// Where a relay is, or is to be.
 #[derive(Debug, Clone)]
 pub struct RelayUrl {
     /// `ws://host:port/path`.
     text: String,
     host: String,
     port: u16,
-    /// The path of the socket.
     pub(crate) path: String,
 }
 
@@ -63,47 +61,44 @@ impl std::fmt::Display for RelayUrl {
 }
 
 impl RelayUrl {
-    /// The address, which must be of this machine.
+    /// Resolves the host, which must be this machine.
     pub(crate) async fn address(&self) -> anyhow::Result<SocketAddr> {
         let host = self.host.trim_matches(['[', ']']);
-        // Browsers find every name under it here; not every system does.
+        // Browsers resolve all subdomains of localhost to this machine; not every system does.
         let host = if host.ends_with(".localhost") {
             "localhost"
         } else {
             host
         };
         let found = lookup_host((host, self.port)).await;
-        let mut found = found.with_context(|| format!("looking for {}", self.host))?;
+        let mut found = found.with_context(|| format!("resolving {}", self.host))?;
         found.find(|at| at.ip().is_loopback()).ok_or_else(|| {
             anyhow!(
-                "{} is not on this machine; forward its port, and use the forwarded address",
+                "{} is not on this machine; forward its port and use the forwarded address",
                 self.host
             )
         })
     }
 
-    /// Whether it is at the address of a server on this machine.
+    /// Whether it is the address of a server on this machine.
     pub fn is_at(&self, server: &str) -> bool {
         let near = self.host == "localhost" || server.contains(&format!("//{}:", self.host));
         near && server.ends_with(&format!(":{}", self.port))
     }
 
-    /// The same with another port.
     pub(crate) fn at_port(&self, port: u16) -> String {
         format!("ws://{}:{port}{}", self.host, self.path)
     }
 }
 
-/// An open connection to a relay.
 pub struct Wire {
     socket: WebSocketStream<TcpStream>,
     last: u64,
-    /// What nobody has asked for yet: the message, and its size.
+    /// Unread messages with their sizes.
     kept: VecDeque<(Value, usize)>,
 }
 
 impl Wire {
-    /// Connects, with an API key where one is needed.
     pub async fn open(url: &RelayUrl, key: Option<&str>) -> anyhow::Result<Self> {
         let told = || format!("connecting to {url}");
         let address = url.address().await.with_context(told)?;
@@ -121,7 +116,7 @@ impl Wire {
         })
     }
 
-    /// Joins a relay session as an agent; what the relay says to that.
+    /// Joins a relay session as an agent; returns the answer.
     pub async fn join(
         &mut self,
         session: &str,
@@ -143,17 +138,19 @@ impl Wire {
         }
     }
 
-    /// Sends a request; its name.
+    /// Sends a request; returns its id.
     pub async fn send(&mut self, kind: &str, payload: Value) -> anyhow::Result<String> {
         self.last += 1;
         let id = format!("q{}", self.last);
         let message = json!({ "v": VERSION, "type": kind, "id": id, "payload": payload });
         let text = Message::text(message.to_string());
-        self.socket.send(text).await.context("the relay is gone")?;
+        self.socket
+            .send(text)
+            .await
+            .context("the relay has closed the connection")?;
         Ok(id)
     }
 
-    /// Sends a request and waits for its answer.
     pub async fn ask(
         &mut self,
         kind: &str,
@@ -170,7 +167,7 @@ impl Wire {
         })
     }
 
-    /// The first message that fits, and its size, whether it came already or comes in time.
+    /// The first matching message and its size, already received or within the timeout.
     pub async fn wait(
         &mut self,
         patience: Duration,
@@ -195,7 +192,7 @@ impl Wire {
         }
     }
 
-    /// Forgets what came so far.
+    /// Drops buffered messages.
     pub(crate) fn forget(&mut self) {
         self.kept.clear();
     }
@@ -208,15 +205,14 @@ impl Wire {
                         .context("the relay sent a message that is not JSON")?;
                     return Ok((message, text.len()));
                 }
-                Some(Ok(Message::Close(_))) | None => bail!("the relay ended the connection"),
+                Some(Ok(Message::Close(_))) | None => bail!("the relay closed the connection"),
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(error).context("the connection broke"),
+                Some(Err(error)) => return Err(error).context("the connection failed"),
             }
         }
     }
 }
 
-/// An error of the protocol in one line.
 pub fn words(payload: &Value) -> String {
     let text = |name: &str| payload[name].as_str().unwrap_or("?").to_owned();
     format!("{}: {}", text("code"), text("message"))

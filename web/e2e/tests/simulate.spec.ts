@@ -143,7 +143,7 @@ for (const [what, step, words] of [
     '{ wait: "#said", text: Hello, within: 2000 }',
     "says",
   ],
-  ["has another value", "{ eval: 1 + 1, is: 3 }", "- all of it: 3"],
+  ["has another value", "{ eval: 1 + 1, is: 3 }", "- the whole value: 3"],
   ["throws", "{ eval: nothing.here }", "ReferenceError"],
 ] as const) {
   test(`a step fails when what it wants ${what}`, async ({ folder }) => {

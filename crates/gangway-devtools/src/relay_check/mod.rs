@@ -14,11 +14,10 @@ use gangway_terminal::{complain, say};
 pub use self::{agent::AgentCheck, report::Report};
 use crate::relay_client::RelayUrl;
 
-/// Exit codes besides 0: something is wrong, or the check could not be made.
+/// Exit codes besides 0: a check failed, or could not run.
 const WRONG: u8 = 1;
 const NOT_RUN: u8 = 2;
 
-/// What is checked, and where.
 #[derive(Args)]
 pub struct CheckArgs {
     /// With --role host: the relay that the page has joined; with --role agent: the address to listen on
@@ -57,7 +56,7 @@ enum CheckRole {
     Agent,
 }
 
-/// Checks and prints the report; whether nothing was wrong. `own_token` is used where no key was given.
+/// Checks and prints the report; returns whether it passed. `own_token` is used if no key is given.
 pub async fn check(args: &CheckArgs, own_token: Option<String>) -> anyhow::Result<bool> {
     let patience = Duration::from_secs(args.seconds);
     let report = match args.role {
@@ -78,7 +77,7 @@ pub async fn check(args: &CheckArgs, own_token: Option<String>) -> anyhow::Resul
     Ok(report.passed())
 }
 
-/// The exit code for what a check found; why it could not be made is printed.
+/// The exit code of a check; prints the error if it could not run.
 pub fn exit_code(checked: anyhow::Result<bool>) -> ExitCode {
     match checked {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,13 +1,11 @@
-//! Params and the schemas of tools: whether they fit, and some that do or do not.
+//! Validates params against tool schemas, and generates valid and invalid ones.
 
 use serde_json::{Map, Value, json};
 
-/// The types that a parameter may have.
 const TYPES: [&str; 7] = [
     "string", "number", "integer", "boolean", "array", "object", "any",
 ];
 
-/// What is wrong with a `toolSchema`, one sentence each.
 pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
     let Some(tools) = schema.as_array() else {
         return vec!["toolSchema is not an array".into()];
@@ -36,7 +34,7 @@ pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
                 .is_some_and(|t| TYPES.contains(&t));
             if !known {
                 problems.push(format!(
-                    "{name}.{parameter} has the type {}, not one of {}",
+                    "{name}.{parameter} has type {}, not one of {}",
                     declared["type"],
                     TYPES.join(", ")
                 ));
@@ -56,7 +54,6 @@ pub(super) fn schema_problems(schema: &Value) -> Vec<String> {
     problems
 }
 
-/// What is wrong with the params of a call.
 pub(super) fn params_problem(parameters: &Value, params: &Value) -> Option<String> {
     let Some(given) = params.as_object() else {
         return Some("params is not an object".into());
@@ -70,7 +67,7 @@ pub(super) fn params_problem(parameters: &Value, params: &Value) -> Option<Strin
         };
         let kind = declared["type"].as_str().unwrap_or("any");
         if !fits(kind, value) {
-            return Some(format!("{name} must be of the type {kind}"));
+            return Some(format!("{name} must be of type {kind}"));
         }
         let choices = declared["enum"].as_array();
         if choices.is_some_and(|choices| !choices.contains(value)) {
@@ -86,7 +83,7 @@ pub(super) fn wrong_params(parameters: &Value) -> Option<(String, Value)> {
     let mut all = declared(parameters);
     let (name, declared) = all.find(|(_, d)| is_required(d) && d["type"] != "any")?;
     let kind = declared["type"].as_str()?;
-    // Something of every other type would do; this one is taken for a text by nobody.
+    // An object is never accepted as text.
     let wrong = match kind {
         "object" => json!("no object"),
         _ => json!({ "of": "a wrong type" }),
@@ -96,7 +93,7 @@ pub(super) fn wrong_params(parameters: &Value) -> Option<(String, Value)> {
     Some((format!("{name} is not a {kind}"), Value::Object(params)))
 }
 
-/// Params that may work: ids are those of items that are shown. None where nothing can be guessed.
+/// Params that may succeed, with ids of visible items. `None` if nothing can be guessed.
 pub(super) fn guess(parameters: &Value, spec: &Value) -> Option<Map<String, Value>> {
     let items = spec["visibleItems"].as_array();
     let free = items.and_then(|items| items.iter().find(|item| item["isDisabled"] != true));
@@ -139,7 +136,7 @@ fn fits(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether this key is anywhere in a value.
+/// Whether a key occurs anywhere in a value.
 pub(super) fn has_key(value: &Value, key: &str) -> bool {
     match value {
         Value::Object(fields) => fields
@@ -166,10 +163,10 @@ mod tests {
         for (params, words) in [
             (json!([]), "params is not an object"),
             (json!({}), "itemId is missing"),
-            (json!({ "itemId": 1 }), "itemId must be of the type string"),
+            (json!({ "itemId": 1 }), "itemId must be of type string"),
             (
                 json!({ "itemId": "a", "n": 1.5 }),
-                "n must be of the type integer",
+                "n must be of type integer",
             ),
             (
                 json!({ "itemId": "a", "style": "x" }),

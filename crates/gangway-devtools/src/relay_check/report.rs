@@ -1,32 +1,26 @@
-//! What a check found: one line for each thing that was looked at.
+//! The report of a check: one line per finding.
 
 use serde::Serialize;
 
 use gangway_terminal::{print_json, say};
 
-/// How one thing stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
-    /// As the protocol wants it.
     Good,
-    /// Not so.
     Wrong,
-    /// It did not come up, or is no more than advice.
+    /// Not tested, or advice.
     Open,
 }
 
-/// One thing that was looked at.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
-    /// A short name, for machines.
+    /// A short name, for programs.
     check: &'static str,
     verdict: Verdict,
-    /// What was seen, and what the protocol wants.
     words: String,
 }
 
-/// All that was looked at.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     findings: Vec<Finding>,
@@ -45,7 +39,7 @@ impl Report {
         self.add(check, Verdict::Open, words.into());
     }
 
-    /// Good, or wrong in these words.
+    /// Adds a pass, or a failure with this text.
     pub(super) fn judge(&mut self, check: &'static str, good: &str, wrong: Option<String>) {
         match wrong {
             None => self.good(check, good),
@@ -61,7 +55,6 @@ impl Report {
         });
     }
 
-    /// Whether nothing is wrong.
     #[must_use]
     pub fn passed(&self) -> bool {
         let mut all = self.findings.iter();

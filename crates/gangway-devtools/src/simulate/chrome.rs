@@ -1,4 +1,4 @@
-//! A Chromium without a window, of this run alone.
+//! A headless Chromium for one run.
 
 use std::{
     ffi::OsString,
@@ -17,7 +17,7 @@ use tokio::{
 
 use super::{Host, wire::Wire};
 
-/// The names under which it is looked for.
+/// Names of the executable.
 const NAMES: [&str; 4] = [
     "chromium",
     "chromium-browser",
@@ -25,11 +25,11 @@ const NAMES: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// How long it may take to start, and to end.
+/// Timeouts of starting and ending.
 const START: Duration = Duration::from_secs(20);
 const END: Duration = Duration::from_secs(5);
 
-/// Nothing that a test needs: no first-run pages, no updates, no talk with its maker.
+/// Disables what a test does not need: first-run pages, updates, background traffic.
 const QUIET: [&str; 14] = [
     "--headless=new",
     "--remote-debugging-port=0",
@@ -47,24 +47,24 @@ const QUIET: [&str; 14] = [
     "--window-size=1280,800",
 ];
 
-/// A browser that runs; it ends when dropped.
+/// A running browser; killed on drop.
 pub(super) struct Chrome {
     child: Child,
     profile: TempDir,
 }
 
 impl Chrome {
-    /// Starts the one that is named, or the one that is installed.
+    /// Starts the given one, or the installed one.
     pub(super) fn start(named: Option<&Path>, host: &Host) -> anyhow::Result<Self> {
         let program = match named {
             Some(named) => named.to_owned(),
             None => find().with_context(|| {
                 let names = NAMES.join(", ");
-                format!("no Chromium is installed ({names}); name one with --browser")
+                format!("no Chromium was found ({names}); set its path with --browser")
             })?,
         };
-        let profile =
-            TempDir::with_prefix("gangway-browser-").context("making a folder for the browser")?;
+        let profile = TempDir::with_prefix("gangway-browser-")
+            .context("creating a profile folder for the browser")?;
         let mut command = guarded(&program, &host.guard);
         command.args(QUIET);
         let mut folder = std::ffi::OsString::from("--user-data-dir=");
@@ -88,9 +88,8 @@ impl Chrome {
         Ok(Self { child, profile })
     }
 
-    /// Connects to it once it is up.
     pub(super) async fn connect(&mut self) -> anyhow::Result<Wire> {
-        // It chooses a port by itself and writes it here.
+        // It chooses a port and writes it here.
         let file = self.profile.path().join("DevToolsActivePort");
         let late = Instant::now() + START;
         loop {
@@ -109,10 +108,10 @@ impl Chrome {
         }
     }
 
-    /// Ends it, and all that it started.
+    /// Ends it with its child processes.
     pub(super) async fn end(mut self) {
         self.kill();
-        // Its folder can be removed when nobody writes into it any more.
+        // Its folder can be removed once no process writes to it.
         timeout(END, self.child.wait()).await.ok();
     }
 
@@ -121,7 +120,7 @@ impl Chrome {
         if let Some(pid) = self.child.id().and_then(|id| i32::try_from(id).ok())
             && let Some(pid) = rustix::process::Pid::from_raw(pid)
         {
-            // The guard ends all that it watches over.
+            // The guard ends its child processes.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
             return;
         }
@@ -135,7 +134,7 @@ impl Drop for Chrome {
     }
 }
 
-/// On Unix a guard stands between, so that the browser ends even if this process is killed.
+/// On Unix a guard process ends the browser even if this process is killed.
 fn guarded(program: &Path, guard: &[OsString]) -> Command {
     match guard.split_first() {
         Some((first, rest)) if cfg!(unix) => {

@@ -1,24 +1,23 @@
-//! Whether what was said is what was expected, and where it is not.
+//! Compares values with expected ones.
 
 use serde_json::Value;
 
-/// How exactly it must be the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
     /// Objects may have further keys.
     Part,
-    /// Nothing may be missing or more.
+    /// Exact match.
     Whole,
 }
 
-/// Differences that are told at the most.
+/// Maximum number of reported differences.
 const MOST: usize = 20;
 
-/// Characters of a value that is told.
+/// Length limit of a reported value.
 const SHOWN: usize = 200;
 
-/// Where `given` is not what `wanted` says; empty when it fits. A string such as `<number>` stands for any value of that
-/// kind, and `<any>` for any at all.
+/// The differences between `given` and `wanted`; empty if it matches. A string such as `<number>` matches any value of
+/// that type, and `<any>` any value.
 pub(super) fn differences(wanted: &Value, given: &Value, fit: Fit) -> Vec<String> {
     let mut found = Vec::new();
     compare(wanted, given, fit, &mut String::new(), &mut found);
@@ -26,7 +25,7 @@ pub(super) fn differences(wanted: &Value, given: &Value, fit: Fit) -> Vec<String
     found
 }
 
-/// Whether a placeholder admits a value; nothing when it is none.
+/// Whether a placeholder matches; `None` if it is not a placeholder.
 fn admits(wanted: &Value, given: &Value) -> Option<bool> {
     Some(match wanted.as_str()? {
         "<any>" => true,
@@ -97,12 +96,12 @@ fn equal(wanted: &Value, given: &Value) -> bool {
 
 fn at(path: &str) -> &str {
     match path.trim_start_matches('.') {
-        "" => "all of it",
+        "" => "the whole value",
         path => path,
     }
 }
 
-/// A value as it is told, not longer than a person reads.
+/// Truncated for people.
 pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {
@@ -133,7 +132,7 @@ mod tests {
         let wanted = json!({"list": [1, {"x": "a"}], "gone": true});
         let given = json!({"list": [1, {"x": "b"}, 3]});
         let mut told = differences(&wanted, &given, Fit::Part);
-        // Whether fields keep their order is up to how serde_json was built.
+        // The order of fields depends on features of serde_json.
         told.sort();
         let expected = [
             "+ list[1].x: \"b\"",
@@ -143,7 +142,7 @@ mod tests {
         ];
         assert_eq!(told, expected);
         let told = differences(&json!(1), &json!("1"), Fit::Part);
-        assert_eq!(told, ["- all of it: 1", "+ all of it: \"1\""]);
+        assert_eq!(told, ["- the whole value: 1", "+ the whole value: \"1\""]);
     }
 
     #[test]

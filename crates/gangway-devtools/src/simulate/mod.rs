@@ -1,4 +1,4 @@
-//! `gangway simulate`: a fake agent for authors of apps.
+//! `gangway simulate`: a simulated agent for app authors.
 
 mod chrome;
 mod matching;
@@ -38,14 +38,13 @@ use self::{
     transcript::Transcript,
 };
 
-/// What an exit code means besides 0: it is not as it should be, or it could not be tried.
+/// Exit codes besides 0: failed, or could not run.
 const FAILED: u8 = 1;
 const NOT_RUN: u8 = 2;
 
-/// How long a run may take that comes to an end by itself.
+/// Default time limit of a run that ends by itself.
 const LIMIT: u64 = 30;
 
-/// A fake agent for an app.
 #[derive(Args)]
 pub struct SimulateArgs {
     /// The app's folder or name
@@ -88,24 +87,22 @@ pub struct SimulateArgs {
     json: bool,
 }
 
-/// The server that a run has to itself, and how programs are started beside it.
+/// The server of a run, and how child processes are started.
 pub struct Host {
-    /// Where it is.
     pub note: ServerNote,
-    /// Variables that no program that is started from here may see in its environment: keys.
+    /// Environment variables hidden from child processes: keys.
     pub withheld: Vec<String>,
-    /// A command before the browser's own, which ends it even if this process is killed; empty where there is none.
+    /// A command prefix that ends the browser even if this process is killed; may be empty.
     pub guard: Vec<OsString>,
 }
 
-/// How a run ended.
 pub struct Outcome {
     failure: Option<String>,
     talk: Transcript,
     errors: Vec<String>,
 }
 
-/// Prints how a run ended; the exit code for it.
+/// Prints the result; returns the exit code.
 pub fn report(args: &SimulateArgs, outcome: &anyhow::Result<Outcome>) -> ExitCode {
     let (code, failure) = match outcome {
         Ok(outcome) => match &outcome.failure {
@@ -132,28 +129,26 @@ pub fn report(args: &SimulateArgs, outcome: &anyhow::Result<Outcome>) -> ExitCod
     ExitCode::from(code)
 }
 
-/// What is played.
 enum Part {
     Script(Box<Script>),
     Replay(Box<Recording>),
 }
 
-/// A run that was read and checked, and needs a server.
+/// A parsed and validated run.
 pub struct Simulation<'a> {
     args: &'a SimulateArgs,
     part: Part,
     with: LaunchWith,
-    /// The name of the app.
     app: String,
-    /// The folders of apps that the server is to know.
+    /// App folders for the server.
     pub folders: Vec<PathBuf>,
-    /// Whether the run comes to an end by itself.
+    /// Whether the run ends by itself.
     ends: bool,
 }
 
 impl<'a> Simulation<'a> {
-    /// Reads what is to be played. `actions` are those that the server would do itself for an agent that does not claim
-    /// them: the fake agent claims them all. `named_apps` gives the folders of apps that the settings name.
+    /// Reads script or recording. `actions` are those that the server performs for an agent without them: the
+    /// simulated agent claims them all. `named_apps` returns the app folders from the settings.
     pub fn read(
         args: &'a SimulateArgs,
         actions: &[&str],
@@ -170,7 +165,7 @@ impl<'a> Simulation<'a> {
             Part::Script(script) => {
                 ensure!(
                     args.headless || script.page.is_empty(),
-                    "the script has steps in the page, which need --headless"
+                    "the script has page steps, which need --headless"
                 );
                 script.ends()
             }
@@ -178,11 +173,11 @@ impl<'a> Simulation<'a> {
                 let steps = recording.talk.iter().any(|entry| entry.page.is_some());
                 ensure!(
                     args.headless || !steps,
-                    "the recording has steps in the page, which need --headless"
+                    "the recording has page steps, which need --headless"
                 );
                 ensure!(
                     recording.app == app,
-                    "this is a recording of {}, and not of {app}",
+                    "this is a recording of {}, not of {app}",
                     recording.app
                 );
                 true
@@ -236,7 +231,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Plays until the end, the limit, or a signal.
 async fn play(
     args: &SimulateArgs,
     part: Part,
@@ -264,22 +258,22 @@ async fn play(
             let failure = tokio::select! {
                 failure = play.run(&mut scene, stage) => failure?,
                 () = late => (!free).then(|| format!("timed out after {seconds} s\n{}", play.missing())),
-                () = stop => (!free).then(|| "it was stopped".to_owned()),
+                () = stop => (!free).then(|| "stopped".to_owned()),
             };
             (failure, allow_errors)
         }
         Part::Replay(recording) => {
             let failure = tokio::select! {
                 failure = replay::play(&mut scene, &recording) => failure?,
-                () = late => Some(format!("the recording was not over after {seconds} s")),
-                () = stop => Some("it was stopped".to_owned()),
+                () = late => Some(format!("the recording did not finish within {seconds} s")),
+                () = stop => Some("stopped".to_owned()),
             };
             (failure, recording.allow_errors)
         }
     };
     let (talk, errors) = scene.close();
     let threw = (!allow_errors && !errors.is_empty())
-        .then(|| format!("the page threw: {}", errors.join("\n")));
+        .then(|| format!("the page threw an error: {}", errors.join("\n")));
     Ok(Outcome {
         failure: failure.or(threw),
         talk,
@@ -287,7 +281,7 @@ async fn play(
     })
 }
 
-/// Shows the page to the person, or to a browser of our own.
+/// Opens the page in the user's browser or in a headless one.
 async fn open(
     args: &SimulateArgs,
     stage: &Stage,
@@ -314,7 +308,7 @@ async fn open(
     Ok(None)
 }
 
-/// The folders of apps and the name of the one that is meant.
+/// The app folders and the name of the app.
 fn find(
     args: &SimulateArgs,
     named_apps: impl FnOnce() -> anyhow::Result<Vec<PathBuf>>,
@@ -340,7 +334,7 @@ fn find(
     Ok((folders, name.to_string()))
 }
 
-/// What the app is launched with: by the command line, else by the script or the recording.
+/// Launch data of the command line, else of the script or recording.
 fn launch_with(args: &SimulateArgs, part: &Part, actions: &[&str]) -> anyhow::Result<LaunchWith> {
     let mut with = match part {
         Part::Script(script) => script.launch.clone(),
@@ -369,7 +363,7 @@ fn launch_with(args: &SimulateArgs, part: &Part, actions: &[&str]) -> anyhow::Re
     Ok(with)
 }
 
-/// An object of JSON, or of a file of it.
+/// A JSON object, inline or from a file.
 fn object(what: &str, given: &str) -> anyhow::Result<Map<String, Value>> {
     let text = match given.strip_prefix('@') {
         Some(file) => std::fs::read_to_string(file).with_context(|| format!("reading {file}"))?,

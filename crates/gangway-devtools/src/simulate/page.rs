@@ -1,4 +1,4 @@
-//! The page of an app in a browser that does as it is told: steps are done, errors are heard of.
+//! Drives the page of an app in a headless browser: performs steps and collects errors.
 
 use std::time::Duration;
 
@@ -16,31 +16,28 @@ use super::{
     wire::Wire,
 };
 
-/// What the steps need in the page.
+/// Helpers injected into the page.
 const HELP: &str = include_str!("page.js");
 
-/// How long a step may take unless it says otherwise.
+/// Default timeout of a step.
 const STEP: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether a step can be done.
+/// Polling interval of a step.
 const LOOK: Duration = Duration::from_millis(30);
 
-/// News of a page.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A step was done.
     Done,
-    /// A step could not be done.
     Failed(String),
-    /// The page threw an error that nobody caught.
+    /// An uncaught error.
     Threw(String),
-    /// The page wrote an error or a warning to its console.
+    /// An error or warning on the console.
     Wrote(String),
-    /// The page is no more.
+    /// The page or browser is gone.
     Lost(String),
 }
 
-/// A page that does steps, one after the other.
+/// Performs steps one after the other.
 pub(super) struct Page {
     steps: mpsc::Sender<Step>,
     news: mpsc::Receiver<News>,
@@ -48,28 +45,27 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Opens the page.
     pub(super) async fn open(wire: Wire, url: &str) -> anyhow::Result<Self> {
         let (steps, todo) = mpsc::channel(1);
         let (tell, news) = mpsc::channel(256);
         let mut tab = Tab::attach(wire, tell).await?;
         let went = tab.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(why) = went["errorText"].as_str() {
-            bail!("the browser could not open {url}: {why}");
+            bail!("the browser cannot open {url}: {why}");
         }
         let task = tokio::spawn(tab.run(todo));
         Ok(Self { steps, news, task })
     }
 
-    /// Begins a step; the one before must be done.
+    /// Starts a step; the previous one must be done.
     pub(super) async fn begin(&self, step: Step) {
-        // A page that is lost says so in its news.
+        // A lost page is reported by `next`.
         let _ = self.steps.send(step).await;
     }
 
-    /// What happens next; can be dropped before it came.
+    /// The next event; cancel safe.
     pub(super) async fn next(&mut self) -> News {
-        let lost = || News::Lost("the browser is gone".to_owned());
+        let lost = || News::Lost("the browser has exited".to_owned());
         self.news.recv().await.unwrap_or_else(lost)
     }
 }
@@ -80,7 +76,7 @@ impl Drop for Page {
     }
 }
 
-/// A page of the browser, over its debugging protocol.
+/// A tab, over the DevTools protocol.
 struct Tab {
     wire: Wire,
     session: Option<String>,
@@ -96,7 +92,7 @@ impl Tab {
             last: 0,
             tell,
         };
-        // What an app downloads stays out of the folders of whoever tests it.
+        // Downloads must not reach the user's folders.
         let deny = json!({ "behavior": "deny" });
         tab.call("Browser.setDownloadBehavior", deny).await?;
         let targets = tab.call("Target.getTargets", json!({})).await?;
@@ -115,7 +111,7 @@ impl Tab {
         Ok(tab)
     }
 
-    /// Does steps, and listens in between.
+    /// Performs steps and receives events in between.
     async fn run(mut self, mut todo: mpsc::Receiver<Step>) {
         loop {
             let heard = tokio::select! {
@@ -139,7 +135,7 @@ impl Tab {
                 Err(error) => Err(error),
             };
             if let Err(error) = went_on {
-                let lost = News::Lost(format!("the browser is gone: {error:#}"));
+                let lost = News::Lost(format!("lost the connection to the browser: {error:#}"));
                 let _ = self.tell.send(lost).await;
                 return;
             }
@@ -171,7 +167,7 @@ impl Tab {
         }
     }
 
-    /// What the browser says by itself.
+    /// Handles an event of the browser.
     async fn note(&mut self, message: &Value) -> anyhow::Result<()> {
         let params = &message["params"];
         let news = match message["method"].as_str() {
@@ -186,7 +182,7 @@ impl Tab {
                 News::Wrote(format!("console {kind}: {}", words.join(" ")))
             }
             Some("Page.javascriptDialogOpening") => {
-                // Nobody is there to press the button.
+                // Dialogs are accepted.
                 let yes = json!({ "accept": true });
                 self.send("Page.handleJavaScriptDialog", yes).await?;
                 News::Wrote(format!("dialog: {}", shown(&params["message"])))
@@ -195,7 +191,7 @@ impl Tab {
             Some("Inspector.detached") => bail!("the page was closed"),
             _ => return Ok(()),
         };
-        // Whoever does not listen any more has all that it wanted.
+        // The receiver is dropped when the run is over.
         let _ = self.tell.send(news).await;
         Ok(())
     }
@@ -223,11 +219,11 @@ impl Tab {
         } else if let Some(code) = &step.eval {
             let given = timeout_at(late, self.evaluate(code)).await;
             let given =
-                given.map_err(|_| anyhow!("it took longer than {} ms", within.as_millis()))??;
+                given.map_err(|_| anyhow!("timed out after {} ms", within.as_millis()))??;
             if let Some(wanted) = &step.is {
                 let against = differences(wanted, &given, Fit::Whole);
                 if !against.is_empty() {
-                    bail!("something else came out:\n{}", against.join("\n"));
+                    bail!("unexpected result:\n{}", against.join("\n"));
                 }
             }
         } else if let Some(pause) = step.pause {
@@ -236,7 +232,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Asks the page again and again until it has nothing to wait for.
+    /// Polls the page until its condition is met.
     async fn until(&mut self, late: Instant, what: &str, with: &Value) -> anyhow::Result<Value> {
         let code = format!("({HELP}).{what}(...{with})");
         let mut why = "the page did not answer".to_owned();
@@ -246,7 +242,7 @@ impl Tab {
                     Some(wait) => why = wait.to_owned(),
                     None => return Ok(found),
                 },
-                // While a page loads there is a moment in which nothing can be asked.
+                // While a page loads there is no execution context for a moment.
                 Ok(Err(error)) if error.to_string().contains("context") => why = error.to_string(),
                 Ok(Err(error)) => return Err(error),
                 Err(_) => bail!("{why}"),
@@ -287,7 +283,7 @@ impl Tab {
             "ArrowDown" => ("", 40),
             one if one.chars().count() == 1 => (one, 0),
             other => bail!(
-                "there is no key {other}; use a character or a name such as Enter, Escape or ArrowLeft"
+                "unknown key {other}; use a character or a name such as Enter, Escape or ArrowLeft"
             ),
         };
         let name = if key == "Space" { " " } else { key };
@@ -302,7 +298,7 @@ impl Tab {
     }
 }
 
-/// An error of the page in words: the first lines of what the browser knows.
+/// The first lines of an exception.
 fn thrown(details: &Value) -> String {
     let described = details["exception"]["description"].as_str();
     let words = described.or(details["text"].as_str()).unwrap_or("an error");
@@ -310,7 +306,7 @@ fn thrown(details: &Value) -> String {
     lines.join(" ").chars().take(600).collect()
 }
 
-/// Something that was written to the console.
+/// A console argument as text.
 fn spoken(part: &Value) -> String {
     let text = part["value"].as_str().or(part["description"].as_str());
     text.map_or_else(

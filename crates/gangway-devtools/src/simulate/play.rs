@@ -1,4 +1,4 @@
-//! A fake agent that follows a script, or the person at the terminal.
+//! A simulated agent that follows a script, or the user at the terminal.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -15,38 +15,36 @@ use super::{
     typed::{self, Typed},
 };
 
-/// How often it is looked whether the page is there and a moment has come.
+/// Polling interval of page and timers.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long it is listened for trouble after all is done.
+/// How long to wait for late errors at the end.
 const AFTER: Duration = Duration::from_millis(300);
 
-/// A fake agent at work.
 pub(super) struct Play {
     script: Script,
-    /// How often each rule applied.
+    /// How often each rule was applied.
     used: Vec<u32>,
-    /// What the agent will do, and when.
+    /// Scheduled actions.
     due: Vec<(Instant, Act)>,
-    /// What it will say once the app has said something.
+    /// Events to send once the app has sent something.
     pushes: Vec<Push>,
     expected: VecDeque<Expected>,
     steps: VecDeque<Step>,
-    /// What the next expectation came closest to, and what was wrong with it.
+    /// The closest match of the next expectation, and its differences.
     near: Option<String>,
-    /// Since when the next expectation is waited for.
+    /// Since when the next expectation is pending.
     since: Option<Instant>,
-    /// What the person types, who then answers requests.
+    /// Commands of the user, who then answers requests.
     typed: Option<mpsc::Receiver<String>>,
-    /// Whether events are taken at once.
+    /// Whether events are acknowledged automatically.
     auto: bool,
-    /// What waits for the person at the terminal.
+    /// Messages that wait for the user.
     waiting: VecDeque<usize>,
-    /// Since when there is nothing left to do.
+    /// Since when nothing is left to do.
     quiet: Option<Instant>,
 }
 
-/// How it goes on.
 enum Course {
     On,
     Ended,
@@ -54,7 +52,7 @@ enum Course {
 }
 
 impl Play {
-    /// By a script; with `typed`, the person answers what the script does not.
+    /// With `typed`, the user answers what the script does not.
     pub(super) fn new(script: Script, typed: Option<mpsc::Receiver<String>>) -> Self {
         Self {
             used: vec![0; script.rules.len()],
@@ -72,7 +70,7 @@ impl Play {
         }
     }
 
-    /// Plays to the end; why it failed, or nothing.
+    /// Plays to the end; returns why it failed, if it did.
     pub(super) async fn run(
         &mut self,
         scene: &mut Scene,
@@ -115,14 +113,14 @@ impl Play {
         }
     }
 
-    /// What is still to come, in words.
+    /// Describes what is still missing.
     pub(super) fn missing(&self) -> String {
         let mut left = Vec::new();
         if self.since.is_none() {
             left.push("no page of the app was opened".to_owned());
         }
         if let Some(expected) = self.expected.front() {
-            left.push(format!("the app did not say: {}", expected.words()));
+            left.push(format!("the app did not send: {}", expected.words()));
             left.extend(self.near.clone());
         }
         let more = self.expected.len().saturating_sub(1);
@@ -134,7 +132,7 @@ impl Play {
         }
         if let Some(push) = self.pushes.first() {
             left.push(format!(
-                "{} was never sent: its condition did not occur",
+                "{} was never sent: its condition was not met",
                 push.event
             ));
         }
@@ -165,7 +163,7 @@ impl Play {
                 } else {
                     "ack"
                 };
-                scene.talk.note("", &format!("waits for you: {how}"));
+                scene.talk.note("", &format!("waiting for you: {how}"));
             }
             None if said.request => self.due.push((now, Act::Reply(number, Reply::Unknown))),
             None => self.due.push((now, Act::Reply(number, Reply::Ack))),
@@ -184,7 +182,7 @@ impl Play {
         self.due.push((at, Act::Send(push.event, push.payload)));
     }
 
-    /// Looks whether this is what was expected next.
+    /// Checks a message against the next expectation.
     fn meet(&mut self, scene: &Scene, number: usize) {
         let (Some(expected), Some(heard)) = (self.expected.front(), scene.heard(number)) else {
             return;
@@ -200,13 +198,13 @@ impl Play {
         } else {
             let told = against.join("\n");
             self.near = Some(format!(
-                "{} came with something else:\n{told}",
+                "{} came with a different value:\n{told}",
                 heard.said.name
             ));
         }
     }
 
-    /// Does what is due.
+    /// Performs scheduled actions.
     async fn go_on(&mut self, scene: &mut Scene, stage: &Stage) -> anyhow::Result<Course> {
         let now = Instant::now();
         if self.since.is_none() && stage.is_open().await? {
@@ -218,7 +216,7 @@ impl Play {
                 self.owe(now, push);
             }
         }
-        // In the order in which they were meant; a sort keeps those of one moment as they came.
+        // A stable sort keeps simultaneous actions in order.
         self.due.sort_by_key(|(at, _)| *at);
         let ripe = self.due.partition_point(|(at, _)| *at <= now);
         for (_, act) in self.due.drain(..ripe) {
@@ -262,7 +260,6 @@ impl Play {
         }
     }
 
-    /// Does what the person types.
     async fn obey(&mut self, scene: &mut Scene, line: &str) -> anyhow::Result<Course> {
         let typed = match typed::read(line) {
             Ok(Some(typed)) => typed,
@@ -291,7 +288,9 @@ impl Play {
                     Some(number) => Act::Reply(number, reply),
                     None => {
                         let what = if wants { "request" } else { "event" };
-                        scene.talk.note("", &format!("no {what} waits for you"));
+                        scene
+                            .talk
+                            .note("", &format!("no {what} is waiting for you"));
                         return Ok(Course::On);
                     }
                 }

@@ -1,4 +1,4 @@
-//! A run that was kept, line by line, to be played again.
+//! Recordings of runs, for replay.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -8,50 +8,45 @@ use serde_json::Value;
 
 use super::script::{LaunchWith, Reply, Said, Step, read_yaml};
 
-/// The form of recordings that this Gangway reads and writes.
+/// Format version of recordings.
 const FORM: u32 = 1;
 
-/// A run that was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recording {
     recording: u32,
-    /// The app.
     pub(super) app: String,
-    /// What it was launched with.
     #[serde(default)]
     pub(super) launch: LaunchWith,
-    /// Whether the page may throw errors that nobody catches.
+    /// Whether uncaught errors of the page are allowed.
     #[serde(default)]
     pub(super) allow_errors: bool,
-    /// What happened.
     pub(super) talk: Vec<Entry>,
 }
 
-/// One thing that happened; it has exactly one of `app`, `agent`, `page` and `done`.
+/// Has exactly one of `app`, `agent`, `page` and `done`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Entry {
-    /// Milliseconds since the beginning.
+    /// Milliseconds since the start.
     pub(super) at: u64,
-    /// The app said this.
+    /// A message of the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) app: Option<AppLine>,
-    /// The agent said this.
+    /// An action of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<AgentLine>,
-    /// The person did this.
+    /// A step of the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) page: Option<Step>,
-    /// What follows happened while it was being done.
+    /// The following entries happened during this step.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) meanwhile: bool,
-    /// What the person did is done.
+    /// The step is done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) done: bool,
 }
 
-/// What an app said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct AppLine {
@@ -65,14 +60,13 @@ pub(super) struct AppLine {
     params: Value,
 }
 
-/// What an agent said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct AgentLine {
-    /// It took the event which was the so-maniest thing that the app said.
+    /// Acknowledged the event with this index among the app's messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     ack: Option<usize>,
-    /// It answered the request which was the so-maniest.
+    /// Answered the request with this index.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<usize>,
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -81,24 +75,22 @@ pub(super) struct AgentLine {
     deny: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unknown: bool,
-    /// It said this by itself.
+    /// Sent an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     send: Option<String>,
     #[serde(skip_serializing_if = "Value::is_null")]
     payload: Value,
 }
 
-/// What an agent did, as it is done again.
+/// An action of the agent, for replay.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// It replied to the so-maniest thing that the app said.
+    /// A reply to the app's message with this index.
     Reply(usize, Reply),
-    /// It said something by itself.
     Send(String, Value),
 }
 
 impl AppLine {
-    /// The line of this.
     pub(super) fn of(said: &Said) -> Self {
         let (name, with) = (Some(said.name.clone()), said.with.clone());
         match said.request {
@@ -115,7 +107,7 @@ impl AppLine {
         }
     }
 
-    /// What was said; nothing when the line makes no sense.
+    /// `None` if the entry is invalid.
     pub(super) fn said(&self) -> Option<Said> {
         let (request, name, with) = match (&self.event, &self.request) {
             (Some(event), None) => (false, event, &self.payload),
@@ -131,7 +123,6 @@ impl AppLine {
 }
 
 impl AgentLine {
-    /// The line of this.
     pub(super) fn of(act: &Act) -> Self {
         match act {
             Act::Reply(to, reply) => Self::reply(*to, reply),
@@ -158,7 +149,7 @@ impl AgentLine {
         line
     }
 
-    /// What was done; nothing when the line makes no sense.
+    /// `None` if the entry is invalid.
     pub(super) fn act(&self) -> Option<Act> {
         match (self.ack, self.answer, &self.send) {
             (Some(to), None, None) => Some(Act::Reply(to, Reply::Ack)),
@@ -205,7 +196,6 @@ impl Entry {
 }
 
 impl Recording {
-    /// Reads a recording from a file.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let recording: Self = read_yaml(file)?;
         ensure!(
@@ -218,7 +208,7 @@ impl Recording {
         for (n, entry) in recording.talk.iter().enumerate() {
             ensure!(
                 entry.makes_sense(&mut heard),
-                "{}: talk, number {}, makes no sense: it needs one of `app` (an event or a request), `agent` (`ack` or \
+                "{}: talk, number {}: needs one of `app` (an event or a request), `agent` (`ack` or \
                  `answer` to something before it, or `send`), `page` (a step) and `done`",
                 file.display(),
                 n + 1
@@ -227,7 +217,6 @@ impl Recording {
         Ok(recording)
     }
 
-    /// A run that is over.
     pub(super) fn new(app: &str, launch: &LaunchWith, allow_errors: bool, talk: &[Entry]) -> Self {
         Self {
             recording: FORM,
@@ -238,12 +227,11 @@ impl Recording {
         }
     }
 
-    /// Writes it into a file.
     pub(super) fn write(&self, file: &Path) -> anyhow::Result<()> {
         std::fs::write(file, self.text()?).with_context(|| format!("writing {}", file.display()))
     }
 
-    /// As a file: YAML, of which every line of talk is JSON, so that nothing can be read in two ways.
+    /// YAML in which every line of `talk` is JSON, so that it is unambiguous.
     fn text(&self) -> anyhow::Result<String> {
         let mut text =
             String::from("# Written by `gangway simulate --record`; play it with --replay.\n");
@@ -262,7 +250,7 @@ impl Recording {
     }
 }
 
-/// JSON in one line, without the characters that YAML does not admit as they are.
+/// One line of JSON, with characters escaped that YAML does not allow.
 fn line(value: &impl Serialize) -> anyhow::Result<String> {
     let mut text = String::new();
     for c in serde_json::to_string(value)?.chars() {

@@ -1,4 +1,4 @@
-//! A recording played again: the agent and the person do as they did, and the app must say what it said.
+//! Replays a recording: agent and person repeat their actions, and the app must send the same messages.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -11,10 +11,10 @@ use super::{
     script::Said,
 };
 
-/// How long it is listened for what the app did not say before.
+/// How long to wait for further messages at the end.
 const AFTER: Duration = Duration::from_millis(300);
 
-/// Plays a recording; why it is not the same any more, or nothing.
+/// Returns the first difference, if any.
 pub(super) async fn play(
     scene: &mut Scene,
     recording: &Recording,
@@ -32,11 +32,11 @@ pub(super) async fn play(
             return Ok(Some(format!("line {} of the recording: {why}", n + 1)));
         }
     }
-    // What is said after the last line was not said before.
+    // Further messages are a difference.
     let more = timeout(AFTER, player.said()).await;
     Ok(match more {
         Ok(Ok(Ok(number))) => Some(format!(
-            "after the recording the app said more: {}",
+            "after the recording the app sent more: {}",
             player.words(number)
         )),
         Ok(Ok(Err(why))) => Some(why),
@@ -47,9 +47,9 @@ pub(super) async fn play(
 
 struct Player<'a> {
     scene: &'a mut Scene,
-    /// What the app said before its turn came.
+    /// Messages that came before their turn.
     unread: VecDeque<usize>,
-    /// Why a step could not be done.
+    /// Why a step failed.
     failed: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Player<'_> {
             });
         }
         if let Some(act) = entry.agent.as_ref().and_then(|agent| agent.act()) {
-            // It takes as long as it took, so that what was late is late again.
+            // With the recorded timing, so that late messages are late again.
             self.rest(Instant::now() + pause).await?;
             self.scene.act(&act).await?;
         }
@@ -81,7 +81,7 @@ impl Player<'_> {
         Ok(None)
     }
 
-    /// What the app says next, or why it never will.
+    /// The app's next message, or why there is none.
     async fn said(&mut self) -> anyhow::Result<Result<usize, String>> {
         loop {
             if let Some(number) = self.unread.pop_front() {
@@ -94,7 +94,7 @@ impl Player<'_> {
         }
     }
 
-    /// Waits until no step is being done.
+    /// Waits for the running step.
     async fn finish(&mut self) -> anyhow::Result<Option<String>> {
         while self.scene.busy {
             self.happen().await?;
@@ -102,7 +102,7 @@ impl Player<'_> {
         Ok(self.failed.take())
     }
 
-    /// Lets time pass without missing anything.
+    /// Waits while collecting events.
     async fn rest(&mut self, until: Instant) -> anyhow::Result<()> {
         loop {
             tokio::select! {
@@ -136,13 +136,13 @@ impl Player<'_> {
         if (wanted.request, &wanted.name) != (said.request, &said.name) {
             let (wanted, said) = (named(wanted), named(said));
             return Some(format!(
-                "the app said something else:\n- {wanted}\n+ {said}"
+                "the app sent something else:\n- {wanted}\n+ {said}"
             ));
         }
         let against = differences(&wanted.with, &said.with, Fit::Whole);
         let told = || {
             format!(
-                "{} came with something else:\n{}",
+                "{} came with a different value:\n{}",
                 said.name,
                 against.join("\n")
             )

@@ -1,4 +1,4 @@
-//! App, agent and page together: what happens next, and what the agent and the person do about it.
+//! App, agent and page of a run.
 
 use anyhow::bail;
 use serde_json::Value;
@@ -11,36 +11,31 @@ use super::{
     transcript::Transcript,
 };
 
-/// Errors of the page that are kept.
+/// Maximum number of kept page errors.
 const ERRORS: usize = 100;
 
-/// Everything that a run talks to.
 pub(super) struct Scene {
     line: Line,
     page: Option<Page>,
-    /// What was said so far.
     pub(super) talk: Transcript,
-    /// All that the app said, by number; the first is 1.
+    /// All messages of the app; numbers start at 1.
     heard: Vec<Heard>,
-    /// Whether a step is being done.
+    /// Whether a step is running.
     pub(super) busy: bool,
-    /// Errors that the page threw.
+    /// Uncaught errors of the page.
     pub(super) errors: Vec<String>,
 }
 
-/// What happened.
 #[derive(Debug)]
 pub(super) enum Happening {
-    /// The app said something; its number.
+    /// A message of the app, by number.
     Said(usize),
-    /// A step was done.
     StepDone,
-    /// A step could not be done, and why.
     StepFailed(String),
 }
 
 impl Scene {
-    /// With a page that can be told what to do, or without.
+    /// With or without a driven page.
     pub(super) fn new(line: Line, page: Option<Page>, talk: Transcript) -> Self {
         Self {
             line,
@@ -52,12 +47,11 @@ impl Scene {
         }
     }
 
-    /// Something that the app said.
     pub(super) fn heard(&self, number: usize) -> Option<&Heard> {
         self.heard.get(number.checked_sub(1)?)
     }
 
-    /// Waits for what happens next; can be dropped before it came.
+    /// Waits for the next event; cancel safe.
     pub(super) async fn next(&mut self) -> anyhow::Result<Happening> {
         loop {
             let Self { line, page, .. } = self;
@@ -101,10 +95,9 @@ impl Scene {
         }
     }
 
-    /// The person begins a step.
     pub(super) async fn begin(&mut self, step: &Step) -> anyhow::Result<()> {
         let Some(page) = &self.page else {
-            bail!("steps in the page need --headless");
+            bail!("page steps need --headless");
         };
         self.busy = true;
         self.talk.begins(step);
@@ -112,7 +105,6 @@ impl Scene {
         Ok(())
     }
 
-    /// The agent does something.
     pub(super) async fn act(&mut self, act: &Act) -> anyhow::Result<()> {
         self.talk.agent(act);
         match act {
@@ -133,7 +125,7 @@ impl Scene {
         self.line.send(event, payload).await
     }
 
-    /// Closes the page and the line; what was said remains.
+    /// Closes page and channel; returns the transcript.
     pub(super) fn close(self) -> (Transcript, Vec<String>) {
         (self.talk, self.errors)
     }

@@ -1,4 +1,4 @@
-//! What a fake agent does, as its author wrote it down.
+//! Scripts of simulated agents.
 
 use std::path::Path;
 
@@ -9,68 +9,59 @@ use serde_json::{Map, Value};
 
 use super::matching::{Fit, differences};
 
-/// Bytes of a script or a recording.
+/// Size limit of a script or recording.
 const MOST: u64 = 16 << 20;
 
-/// A script.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Script {
-    /// What the app is launched with.
     #[serde(default)]
     pub(super) launch: LaunchWith,
-    /// What is done about what the app says; the first rule that fits.
+    /// Rules for messages of the app; the first match applies.
     #[serde(default)]
     pub(super) rules: Vec<Rule>,
-    /// What the agent says by itself.
+    /// Events that the agent sends.
     #[serde(default)]
     pub(super) send: Vec<Push>,
-    /// What the app must say, in this order.
+    /// Messages that the app must send, in this order.
     #[serde(default)]
     pub(super) expect: Vec<Expected>,
-    /// What the person does in the page.
+    /// Steps of the person in the page.
     #[serde(default)]
     pub(super) page: Vec<Step>,
-    /// Whether the page may throw errors that nobody catches.
+    /// Whether uncaught errors of the page are allowed.
     #[serde(default)]
     pub(super) allow_errors: bool,
 }
 
-/// What an app is launched with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LaunchWith {
-    /// The agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<String>,
-    /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<String>,
-    /// What it says that it can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) capabilities: Option<Vec<String>>,
-    /// The app's data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) data: Map<String, Value>,
-    /// Its config.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) config: Map<String, Value>,
 }
 
-/// What is done about an event or a request.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// The event, or `*`.
+    /// An event, or `*`.
     event: Option<String>,
-    /// The request, or `*`.
+    /// A request, or `*`.
     request: Option<String>,
-    /// Only if the payload, or the params, hold this.
+    /// Applies only if payload or params contain this.
     #[serde(rename = "where")]
     only: Option<Value>,
-    /// How often it applies at the most.
+    /// Maximum number of applications.
     pub(super) times: Option<u32>,
-    /// Milliseconds until it is done.
+    /// Delay in milliseconds.
     #[serde(default)]
     pub(super) delay: u64,
     #[serde(default)]
@@ -83,33 +74,28 @@ pub(super) struct Rule {
     unknown: bool,
 }
 
-/// What the agent does about something that the app said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// It takes the event.
     Ack,
-    /// It did what was asked for.
     Result(Value),
-    /// It will not, for this reason.
+    /// With this reason.
     Deny(String),
-    /// It does not know how.
+    /// Unknown action.
     Unknown,
 }
 
-/// Something that the app said.
+/// A message of the app.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
-    /// Whether it waits for more than to be taken.
     pub(super) request: bool,
-    /// The event or the action.
+    /// The event or action.
     pub(super) name: String,
-    /// The payload or the params.
+    /// The payload or params.
     pub(super) with: Value,
 }
 
 impl Rule {
-    /// Whether it is about this.
     pub(super) fn fits(&self, said: &Said) -> bool {
         let name = if said.request {
             &self.request
@@ -121,7 +107,7 @@ impl Rule {
         named && self.only.as_ref().is_none_or(holds)
     }
 
-    /// What is done; nothing when the app waits in vain.
+    /// `None` if the app gets no answer.
     pub(super) fn reply(&self) -> Option<Reply> {
         if self.ignore {
             return None;
@@ -142,7 +128,7 @@ impl Rule {
     fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.event.is_some() != self.request.is_some(),
-            "it needs `event` or `request`, and not both"
+            "needs either `event` or `request`"
         );
         let done = [
             self.ack,
@@ -153,43 +139,40 @@ impl Rule {
         ];
         ensure!(
             done.iter().filter(|one| **one).count() <= 1,
-            "it can do one of `ack`, `ignore`, `result`, `deny` and `unknown`"
+            "can have one of `ack`, `ignore`, `result`, `deny` and `unknown`"
         );
         let answers = self.result.is_some() || self.deny.is_some() || self.unknown;
         ensure!(
             self.request.is_some() || !answers,
-            "an event is taken or ignored; `result`, `deny` and `unknown` are for requests"
+            "an event can only have `ack` or `ignore`; `result`, `deny` and `unknown` are for requests"
         );
         ensure!(self.event.is_some() || !self.ack, "`ack` is for events");
         Ok(())
     }
 }
 
-/// Something that the agent says by itself.
+/// An event that the agent sends.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Push {
-    /// The event.
     pub(super) event: String,
-    /// What comes with it.
     #[serde(default)]
     pub(super) payload: Value,
-    /// The event of the app that it follows.
+    /// Sent after this event of the app.
     after_event: Option<String>,
-    /// The request of the app that it follows.
+    /// Sent after this request of the app.
     after_request: Option<String>,
-    /// Milliseconds after that, or after the page is there.
+    /// Milliseconds after that, or after the page has opened.
     #[serde(default)]
     pub(super) delay: u64,
 }
 
 impl Push {
-    /// Whether it waits for something that the app says.
+    /// Whether it waits for a message of the app.
     pub(super) fn waits(&self) -> bool {
         self.after_event.is_some() || self.after_request.is_some()
     }
 
-    /// Whether this is what it waits for.
     pub(super) fn follows(&self, said: &Said) -> bool {
         let after = if said.request {
             &self.after_request
@@ -202,7 +185,7 @@ impl Push {
     fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.after_event.is_none() || self.after_request.is_none(),
-            "it can have `after_event` or `after_request`, and not both"
+            "can have `after_event` or `after_request`, not both"
         );
         ensure!(
             is_event_name(&self.event),
@@ -212,7 +195,7 @@ impl Push {
     }
 }
 
-/// Something that the app must say.
+/// A message that the app must send.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expected {
@@ -220,12 +203,12 @@ pub(super) struct Expected {
     request: Option<String>,
     payload: Option<Value>,
     params: Option<Value>,
-    /// Milliseconds after the one before it, or after the page is there.
+    /// Milliseconds after the previous one, or after the page has opened.
     pub(super) within: Option<u64>,
 }
 
 impl Expected {
-    /// Whether it has this name at all.
+    /// Whether the names match.
     pub(super) fn names(&self, said: &Said) -> bool {
         let name = if said.request {
             &self.request
@@ -235,7 +218,6 @@ impl Expected {
         name.as_deref() == Some(&said.name)
     }
 
-    /// What keeps this from being it.
     pub(super) fn against(&self, said: &Said) -> Vec<String> {
         let wanted = self.payload.as_ref().or(self.params.as_ref());
         wanted.map_or_else(Vec::new, |wanted| {
@@ -243,7 +225,6 @@ impl Expected {
         })
     }
 
-    /// What it is, in words.
     pub(super) fn words(&self) -> String {
         let (kind, name) = match (&self.event, &self.request) {
             (Some(event), _) => ("event", event.as_str()),
@@ -259,7 +240,7 @@ impl Expected {
     fn check(&self) -> anyhow::Result<()> {
         ensure!(
             self.event.is_some() != self.request.is_some(),
-            "it needs `event` or `request`, and not both"
+            "needs either `event` or `request`"
         );
         ensure!(
             self.event.is_some() || self.payload.is_none(),
@@ -273,7 +254,7 @@ impl Expected {
     }
 }
 
-/// Something that the person does in the page.
+/// A step of the person in the page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Step {
@@ -291,28 +272,27 @@ pub(super) struct Step {
     pub(super) eval: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pause: Option<u64>,
-    /// Waits until the app has said this.
+    /// Waits until the app has sent this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heard: Option<String>,
-    /// How often, at the least.
+    /// The minimum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<usize>,
-    /// What is filled in.
+    /// The value for `fill`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) value: Option<Value>,
-    /// What the element must say that is waited for.
+    /// The text that the element must contain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
-    /// What must come out.
+    /// The expected result of `eval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) is: Option<Value>,
-    /// Milliseconds that it may take.
+    /// Timeout in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) within: Option<u64>,
 }
 
 impl Step {
-    /// What it is, in words.
     pub(super) fn words(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -330,7 +310,7 @@ impl Step {
         ];
         ensure!(
             acts.iter().filter(|one| **one).count() == 1,
-            "it needs one of `click`, `fill`, `press`, `wait`, `gone`, `eval`, `pause` and `heard`"
+            "needs one of `click`, `fill`, `press`, `wait`, `gone`, `eval`, `pause` and `heard`"
         );
         ensure!(
             self.fill.is_some() == self.value.is_some(),
@@ -353,7 +333,6 @@ impl Step {
 }
 
 impl Script {
-    /// Reads a script from a file.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let script: Self = read_yaml(file)?;
         let at = |list: &str, at: usize| format!("{}: {list}, number {}", file.display(), at + 1);
@@ -372,23 +351,22 @@ impl Script {
         Ok(script)
     }
 
-    /// The requests that it has answers for.
+    /// The actions that it answers.
     pub(super) fn actions(&self) -> impl Iterator<Item = &str> {
         let named = self.rules.iter().filter_map(|rule| rule.request.as_deref());
         named.filter(|name| *name != "*")
     }
 
-    /// Whether it comes to an end by itself.
+    /// Whether it ends by itself.
     pub(super) fn ends(&self) -> bool {
         !(self.send.is_empty() && self.expect.is_empty() && self.page.is_empty())
     }
 }
 
-/// Reads a file of YAML.
 pub(super) fn read_yaml<T: DeserializeOwned>(file: &Path) -> anyhow::Result<T> {
     let told = || format!("reading {}", file.display());
     if std::fs::metadata(file).with_context(told)?.len() > MOST {
-        bail!("{} is larger than {MOST} bytes", file.display());
+        bail!("{} must be at most {MOST} bytes", file.display());
     }
     let text = std::fs::read_to_string(file).with_context(told)?;
     serde_saphyr::from_str(&text)

@@ -1,4 +1,4 @@
-//! The app launched on the run's own server, and the fake agent's line to the app.
+//! The app launched on the run's own server, and the agent's channel to it.
 
 use anyhow::{Context, bail, ensure};
 use gangway_client::{ServerClient, encode::in_url};
@@ -11,22 +11,17 @@ use super::{
     wire::Wire,
 };
 
-/// What a fake agent is called.
+/// Default name of the agent.
 const AGENT: &str = "simulator";
 
-/// A server with one launch.
 pub(super) struct Stage {
     pub(super) host: Host,
     client: ServerClient,
-    /// The launch's id.
     pub(super) launch: String,
-    /// The address of the app's page.
     pub(super) url: String,
-    /// What might not be as it was meant.
     pub(super) warnings: Vec<String>,
 }
 
-/// The answer to a launch.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Launched {
@@ -35,30 +30,26 @@ struct Launched {
     warnings: Vec<String>,
 }
 
-/// A launch as it is now.
 #[derive(Deserialize)]
 struct LaunchState {
-    /// Pages that are connected.
+    /// Number of connected pages.
     open: usize,
-    /// Whether an agent has it.
+    /// Whether an agent is attached.
     attached: bool,
 }
 
-/// Something that an app said, and the name by which it is answered.
+/// A message of the app with its id.
 #[derive(Debug)]
 pub(super) struct Heard {
     id: String,
-    /// What it said.
     pub(super) said: Said,
 }
 
-/// The agent's side of the channel.
 pub(super) struct Line {
     wire: Wire,
 }
 
 impl Stage {
-    /// Launches the app.
     pub(super) async fn set(
         host: Host,
         app: &str,
@@ -88,7 +79,7 @@ impl Stage {
         };
         ensure!(
             !stage.state().await?.attached,
-            "{agent} is one of Gangway's own agents; give the simulated one another name",
+            "{agent} is one of Gangway's own agents; choose another name",
         );
         let (url, token) = stage.client.address();
         let address = url.trim_start_matches("http://").parse()?;
@@ -97,12 +88,11 @@ impl Stage {
         let welcome = wire.hear().await?;
         ensure!(
             welcome["type"] == "welcome",
-            "the server said {welcome} instead of welcome"
+            "the server sent {welcome} instead of welcome"
         );
         Ok((stage, Line { wire }))
     }
 
-    /// Whether a page of the app is connected.
     pub(super) async fn is_open(&self) -> anyhow::Result<bool> {
         Ok(self.state().await?.open > 0)
     }
@@ -115,10 +105,10 @@ impl Stage {
 }
 
 impl Line {
-    /// What the app says next; can be dropped before it came.
+    /// The app's next message; cancel safe.
     pub(super) async fn hear(&mut self) -> anyhow::Result<Heard> {
         loop {
-            let mut message = self.wire.hear().await.context("hearing the app")?;
+            let mut message = self.wire.hear().await.context("receiving from the app")?;
             let kind = message["type"].as_str().unwrap_or_default().to_owned();
             let (request, name, id, with) = match kind.as_str() {
                 "weblet-event" => (false, "event", "id", "payload"),
@@ -139,7 +129,6 @@ impl Line {
         }
     }
 
-    /// Replies to something.
     pub(super) async fn reply(&mut self, heard: &Heard, reply: &Reply) -> anyhow::Result<()> {
         let (id, name) = (&heard.id, &heard.said.name);
         let refusal = |code: &str, message: String| {
@@ -163,7 +152,6 @@ impl Line {
         self.wire.say(&message).await
     }
 
-    /// Says something to the app.
     pub(super) async fn send(&mut self, event: &str, payload: &Value) -> anyhow::Result<()> {
         let message = json!({ "type": "agent-event", "event": event, "payload": payload });
         self.wire.say(&message).await

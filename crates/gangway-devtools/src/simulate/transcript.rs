@@ -1,4 +1,4 @@
-//! What is said in a run, as it is said: printed, and kept for a recording.
+//! The transcript of a run: printed, and kept for a recording.
 
 use std::time::Instant;
 
@@ -9,23 +9,21 @@ use super::{
     script::{Reply, Said, Step},
 };
 
-/// Lines of one run; whoever says more goes in circles.
+/// Limit of a run; an app that sends more is in a loop.
 const MOST: usize = 10_000;
 
-/// What happens in a run, as it happens.
 pub(super) struct Transcript {
     began: Instant,
     aloud: bool,
-    /// What happened so far.
     pub(super) talk: Vec<Entry>,
-    /// Names of what the app said so far.
+    /// Names of the app's messages so far.
     heard: Vec<String>,
-    /// Where the step stands that is being done.
+    /// Index of the running step.
     step: Option<usize>,
 }
 
 impl Transcript {
-    /// An empty one, which is printed as it grows if it is `aloud`.
+    /// Printed as it grows if `aloud`.
     pub(super) fn new(aloud: bool) -> Self {
         Self {
             began: Instant::now(),
@@ -36,17 +34,16 @@ impl Transcript {
         }
     }
 
-    /// How often the app said something of this name.
+    /// How often the app sent a message of this name.
     pub(super) fn heard(&self, name: &str) -> usize {
         self.heard.iter().filter(|one| *one == name).count()
     }
 
-    /// Whether more was said than anyone can follow.
     pub(super) fn is_full(&self) -> bool {
         self.talk.len() >= MOST
     }
 
-    /// Prints a line that is not part of the talk.
+    /// Prints a line that is not part of the transcript.
     pub(super) fn note(&self, who: &str, words: &str) {
         if self.aloud {
             say!(
@@ -62,7 +59,7 @@ impl Transcript {
         self.talk.push(Entry { at, ..entry });
     }
 
-    /// The app said something; the number by which it is answered.
+    /// A message of the app; returns its number.
     pub(super) fn app(&mut self, said: &Said) -> usize {
         let kind = if said.request { "request" } else { "event" };
         self.note(
@@ -77,7 +74,6 @@ impl Transcript {
         self.heard.len()
     }
 
-    /// The agent did something.
     pub(super) fn agent(&mut self, act: &Act) {
         let words = match act {
             Act::Reply(to, reply) => {
@@ -101,7 +97,6 @@ impl Transcript {
         });
     }
 
-    /// The person begins something.
     pub(super) fn begins(&mut self, step: &Step) {
         self.note("page", &step.words());
         self.step = Some(self.talk.len());
@@ -111,7 +106,7 @@ impl Transcript {
         });
     }
 
-    /// It is done. A recording says so only if something happened meanwhile.
+    /// Recorded only if something happened during the step.
     pub(super) fn ends(&mut self) {
         let Some(at) = self.step.take() else { return };
         if at + 1 == self.talk.len() {

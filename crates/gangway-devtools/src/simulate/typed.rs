@@ -1,4 +1,4 @@
-//! What the person at the terminal types.
+//! Commands of the user at the terminal.
 
 use std::io::BufRead;
 
@@ -8,31 +8,27 @@ use tokio::sync::mpsc;
 
 use super::script::Reply;
 
-/// What can be typed.
 pub(super) const WORDS: &str =
     "ack · answer JSON · deny REASON · unknown · send EVENT JSON · auto on|off · quit";
 
-/// Something that was typed.
 #[derive(Debug, PartialEq)]
 pub(super) enum Typed {
-    /// Reply to what has waited longest.
+    /// To the oldest waiting message.
     Reply(Reply),
-    /// Say something to the app.
     Send(String, Value),
-    /// Take events at once, or not.
+    /// Acknowledge events automatically, or not.
     Auto(bool),
-    /// End the run.
     Quit,
 }
 
-/// Understands a line; nothing when it is empty.
+/// `None` for an empty line.
 pub(super) fn read(line: &str) -> Result<Option<Typed>, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let json = |text: &str| match text {
         "" => Ok(Value::Null),
-        text => serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}")),
+        text => serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}")),
     };
     Ok(Some(match (word, rest) {
         ("", _) => return Ok(None),
@@ -44,7 +40,7 @@ pub(super) fn read(line: &str) -> Result<Option<Typed>, String> {
             let (event, payload) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             if !is_event_name(event) {
                 return Err(
-                    "an event name has lowercase letters, digits and hyphens, beginning with a letter"
+                    "an event name must be lowercase letters, digits and hyphens, beginning with a letter"
                         .to_owned(),
                 );
             }
@@ -57,10 +53,9 @@ pub(super) fn read(line: &str) -> Result<Option<Typed>, String> {
     }))
 }
 
-/// Lines of standard input.
 pub(super) fn lines() -> mpsc::Receiver<String> {
     let (tell, lines) = mpsc::channel(16);
-    // A thread of its own, since nothing can wake one that waits for a person; the process ends without it.
+    // Its own thread, since a blocking read cannot be cancelled; the process exits without it.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { return };

@@ -1,4 +1,4 @@
-//! WebSockets to this machine: to our own server and to the browser that we started.
+//! WebSocket connections to this machine: to our server and to the headless browser.
 
 use std::net::SocketAddr;
 
@@ -8,13 +8,11 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
 
-/// An open WebSocket that carries JSON.
 pub(super) struct Wire {
     socket: WebSocketStream<TcpStream>,
 }
 
 impl Wire {
-    /// Opens one.
     pub(super) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
         let told = || format!("connecting to {address}");
         if !address.ip().is_loopback() {
@@ -26,17 +24,16 @@ impl Wire {
         Ok(Self { socket })
     }
 
-    /// Says something.
     pub(super) async fn say(&mut self, message: &Value) -> anyhow::Result<()> {
         Ok(self.socket.send(Message::text(message.to_string())).await?)
     }
 
-    /// The next message; can be dropped before it came.
+    /// The next message; cancel safe.
     pub(super) async fn hear(&mut self) -> anyhow::Result<Value> {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text)?),
-                Some(Ok(Message::Close(_))) | None => bail!("the connection ended"),
+                Some(Ok(Message::Close(_))) | None => bail!("the connection was closed"),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error.into()),
             }

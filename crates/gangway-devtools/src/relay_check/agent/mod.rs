@@ -1,4 +1,4 @@
-//! Checks an agent: plays relay and page for it, with a hurdle or two, and watches what it does.
+//! Checks an agent: plays relay and page, injects failures, and observes the agent.
 
 mod page;
 mod talk;
@@ -22,10 +22,9 @@ use self::{
 };
 use super::{CheckArgs, report::Report};
 
-/// How long somebody may take to start the agent.
+/// How long the user may take to start the agent.
 const START: Duration = Duration::from_secs(600);
 
-/// A check of an agent, which listens for it.
 pub struct AgentCheck {
     listener: TcpListener,
     path: String,
@@ -35,11 +34,11 @@ pub struct AgentCheck {
 }
 
 impl AgentCheck {
-    /// Listens at the address that the arguments name.
+    /// Listens on the given address.
     pub async fn listen(args: &CheckArgs) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(args.url.address().await?)
             .await
-            .with_context(|| format!("listening at {}", args.url))?;
+            .with_context(|| format!("listening on {}", args.url))?;
         let url = args.url.at_port(listener.local_addr()?.port());
         Ok(Self {
             listener,
@@ -50,7 +49,6 @@ impl AgentCheck {
         })
     }
 
-    /// Where the agent is to connect to.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -75,13 +73,13 @@ impl AgentCheck {
     }
 }
 
-/// The next connection to the right path, if one comes in time.
+/// The next connection to the right path, with a timeout.
 async fn accept(
     listener: &TcpListener,
     path: &str,
     patience: Duration,
 ) -> Option<WebSocketStream<TcpStream>> {
-    #[allow(clippy::result_large_err, reason = "the library wants it so")]
+    #[allow(clippy::result_large_err, reason = "required by the library")]
     let right_path = |request: &Request, response: Response| match request.uri().path() == path {
         true => Ok(response),
         false => {

@@ -1,19 +1,17 @@
-//! A small booking page without a browser, for agents that are checked.
+//! A small booking page without a browser, for checking agents.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// Stages in their order.
 const STAGES: [&str; 4] = ["movie", "seat", "ticket", "confirm"];
 
-/// What is shown of the history in updates and results.
+/// Length of the history in updates and results.
 const HISTORY: usize = 10;
 
-/// Why a call was refused: the code, and words.
+/// Error code and message.
 pub(super) type Refused = (&'static str, String);
 
-/// The page.
 #[derive(Default)]
 pub(super) struct Page {
     stage: usize,
@@ -25,7 +23,6 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Whether the booking is done.
     pub(super) fn is_booked(&self) -> bool {
         self.booked
     }
@@ -34,7 +31,7 @@ impl Page {
         STAGES[self.stage]
     }
 
-    /// The tools of this stage, as agents are told of them.
+    /// The `toolSchema` of this stage.
     pub(super) fn tools(&self) -> Value {
         let offered = |tool: &Value| match tool["name"].as_str() {
             _ if self.booked => false,
@@ -46,7 +43,7 @@ impl Page {
         Self::all_tools().into_iter().filter(offered).collect()
     }
 
-    /// Whether there is such a tool, on this stage or another.
+    /// Whether a tool exists on any stage.
     pub(super) fn knows(tool: &str) -> bool {
         Self::all_tools().iter().any(|known| known["name"] == tool)
     }
@@ -54,13 +51,13 @@ impl Page {
     fn all_tools() -> [Value; 4] {
         let text = |words: &str| json!({ "type": "string", "description": words });
         [
-            json!({ "name": "select", "description": "Chooses an item; a seat that is chosen is let go.",
-              "parameters": { "itemId": text("The id of an item that is shown.") } }),
-            json!({ "name": "setQuantity", "description": "Sets how many tickets of a kind; all together as many as seats.",
-              "parameters": { "typeId": text("The kind of ticket."),
-                              "quantity": { "type": "integer", "description": "How many.", "minimum": 0 } } }),
-            json!({ "name": "next", "description": "Goes to the next stage; on the last one it books.", "parameters": {} }),
-            json!({ "name": "prev", "description": "Goes to the stage before.", "parameters": {} }),
+            json!({ "name": "select", "description": "Selects an item, or deselects a selected seat.",
+              "parameters": { "itemId": text("The id of a visible item.") } }),
+            json!({ "name": "setQuantity", "description": "Sets the number of tickets of a type; the total must equal the number of seats.",
+              "parameters": { "typeId": text("The ticket type."),
+                              "quantity": { "type": "integer", "description": "The quantity.", "minimum": 0 } } }),
+            json!({ "name": "next", "description": "Goes to the next stage; on the last stage, books.", "parameters": {} }),
+            json!({ "name": "prev", "description": "Goes to the previous stage.", "parameters": {} }),
         ]
     }
 
@@ -68,7 +65,7 @@ impl Page {
         items_of(self.stage())
     }
 
-    /// What is chosen so far, with what it is called.
+    /// The current selection.
     fn booking(&self) -> Value {
         let named = |stage: &str, id: &str| {
             let items = items_of(stage);
@@ -96,7 +93,7 @@ impl Page {
         booking
     }
 
-    /// Every kind of ticket, with how many are wanted.
+    /// All ticket types with their quantities.
     fn quantities(&self) -> Value {
         let kinds = self.items().into_iter();
         let counted = kinds.map(|kind| {
@@ -107,7 +104,6 @@ impl Page {
         counted.collect()
     }
 
-    /// What is shown.
     pub(super) fn spec(&self) -> Value {
         let items = self.items();
         let shown = |item: &Value| json!({ "id": item["id"], "value": value_of(item), "isDisabled": item["isDisabled"] == true });
@@ -128,12 +124,12 @@ impl Page {
         })
     }
 
-    /// The end of what was said and done.
+    /// The end of the history.
     pub(super) fn history(&self) -> &[Value] {
         &self.history[self.history.len().saturating_sub(HISTORY)..]
     }
 
-    /// Takes something into the history.
+    /// Adds to the history.
     pub(super) fn note(&mut self, kind: &str, text: &str) {
         let id = format!("h{}", self.history.len() + 1);
         let at = jiff::Timestamp::now().to_string();
@@ -141,12 +137,11 @@ impl Page {
             .push(json!({ "id": id, "type": kind, "timestamp": at, "text": text }));
     }
 
-    /// Begins anew.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// Uses a tool that is there, with params that fit its schema.
+    /// Calls an offered tool with valid params.
     pub(super) fn call(&mut self, tool: &str, params: &Value) -> Result<(), Refused> {
         match tool {
             "select" => self.select(params["itemId"].as_str().unwrap_or_default())?,
@@ -171,7 +166,7 @@ impl Page {
                 None => self.seats.push(id.to_owned()),
             },
             stage => {
-                let words = format!("{id:?} cannot be chosen on the stage {stage}");
+                let words = format!("{id:?} cannot be selected on the stage {stage}");
                 return Err(("INVALID_PARAMS", words));
             }
         }
@@ -183,7 +178,7 @@ impl Page {
         let quantity = params["quantity"].as_i64().unwrap_or(-1);
         let known = self.stage() == "ticket" && ["adult", "child"].contains(&kind);
         if !known || !(0..=20).contains(&quantity) {
-            let words = "setQuantity takes a kind of the stage ticket, and 0 to 20";
+            let words = "setQuantity takes a ticket type of the stage ticket, and 0 to 20";
             return Err(("INVALID_PARAMS", words.into()));
         }
         self.quantities.insert(kind.to_owned(), quantity);
@@ -193,11 +188,11 @@ impl Page {
     fn next(&mut self) -> Result<(), Refused> {
         let tickets: i64 = self.quantities.values().sum();
         let missing = match self.stage() {
-            _ if self.booked => Some("it is booked already"),
-            "movie" if self.movie.is_none() => Some("choose a movie first"),
-            "seat" if self.seats.is_empty() => Some("choose a seat first"),
+            _ if self.booked => Some("already booked"),
+            "movie" if self.movie.is_none() => Some("select a movie first"),
+            "seat" if self.seats.is_empty() => Some("select a seat first"),
             "ticket" if tickets != i64::try_from(self.seats.len()).unwrap_or_default() => {
-                Some("choose as many tickets as seats")
+                Some("the number of tickets must equal the number of seats")
             }
             _ => None,
         };
@@ -213,14 +208,13 @@ impl Page {
 
     fn prev(&mut self) -> Result<(), Refused> {
         if self.stage == 0 || self.booked {
-            return Err(("TOOL_EXECUTION_FAILED", "there is no stage before".into()));
+            return Err(("TOOL_EXECUTION_FAILED", "there is no previous stage".into()));
         }
         self.stage -= 1;
         Ok(())
     }
 }
 
-/// What can be chosen on a stage.
 fn items_of(stage: &str) -> Vec<Value> {
     match stage {
         "movie" => vec![
@@ -245,7 +239,7 @@ fn items_of(stage: &str) -> Vec<Value> {
     }
 }
 
-/// What an item is called.
+/// The display name of an item.
 fn value_of(item: &Value) -> Value {
     let names = ["title", "label", "name"];
     let value = names.iter().find_map(|name| item.get(name));

@@ -1,4 +1,4 @@
-//! The talk with an agent: what it says is answered as a relay and a page would, and watched.
+//! The conversation with a checked agent: answers like a relay and a page, and observes.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -17,11 +17,10 @@ use super::{
     watch::{Ending, Watch},
 };
 
-/// How long an answer to a call takes: an agent that does not wait for it shows that meanwhile.
+/// Delay of an answer, during which an agent that does not wait shows.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// The call that is made to fail, the one after which the person says something, and the one after which the connection
-/// is cut.
+/// The call that fails, the one followed by a message of the person, and the one followed by a disconnect.
 const FAILS: usize = 2;
 const PERSON: usize = 1;
 const CUT: usize = 3;
@@ -29,38 +28,35 @@ const CUT: usize = 3;
 /// More messages than a booking needs.
 const MOST: usize = 500;
 
-/// More calls than anybody needs who has what was wanted.
+/// More calls than needed after the booking.
 const MOST_AFTER: usize = 5;
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// How a connection ended.
 pub(super) enum Over {
-    /// For good.
     Ended(Ending),
-    /// We cut it.
+    /// Disconnected by us.
     Cut,
 }
 
-/// What came of one message.
 enum Next {
     Go,
     Cut,
     End,
 }
 
-/// The talk, over all connections.
+/// State across all connections.
 pub(super) struct Talk {
     page: Page,
     watch: Watch,
     patience: Duration,
     idle: Duration,
-    /// Whether the connection is still to be cut once.
+    /// Whether the disconnect is still to come.
     cuts: bool,
     seq: u64,
-    /// What was told to all, by number.
+    /// Broadcast messages, by number.
     told: Vec<(u64, String)>,
-    /// Messages that came while an answer took its time.
+    /// Messages received during the delay of an answer.
     waiting: VecDeque<String>,
     joined: bool,
     worked: usize,
@@ -88,7 +84,7 @@ impl Talk {
         self.watch.report(ending, self.idle.as_secs())
     }
 
-    /// Talks until the agent leaves, has what was wanted, or we cut the connection.
+    /// Runs until the agent leaves, has finished, or we disconnect.
     pub(super) async fn run(&mut self, mut socket: Socket) -> Over {
         self.joined = false;
         self.waiting.clear();
@@ -122,7 +118,7 @@ impl Talk {
         }
     }
 
-    /// Answers one message; nothing when the agent is gone.
+    /// Answers one message; `None` when the agent has disconnected.
     async fn hear(&mut self, socket: &mut Socket, text: &str) -> Option<Next> {
         let message: Value = serde_json::from_str(text).unwrap_or_default();
         let id = message["id"].as_str();
@@ -139,7 +135,7 @@ impl Talk {
             return self.join(socket, id, &message["payload"]).await;
         }
         if !self.joined {
-            let words = format!("{kind} came before relay.join; join first");
+            let words = format!("{kind} was sent before relay.join; join first");
             let refused = self.refusal(id, "SESSION_NOT_ACTIVE", &words);
             self.watch.fault("join", words);
             send(socket, refused).await?;
@@ -188,7 +184,7 @@ impl Talk {
             }
             _ => {
                 let words = format!(
-                    "it sends {kind}; an agent sends session.start, snapshot.get, tool.call, agent.message, agent.status, session.reset and session.end"
+                    "the agent sent {kind}; agents may send session.start, snapshot.get, tool.call, agent.message, agent.status, session.reset and session.end"
                 );
                 let refused = self.refusal(id, "INVALID_MESSAGE", &words);
                 self.watch.fault("role", words);
@@ -200,11 +196,11 @@ impl Talk {
 
     async fn join(&mut self, socket: &mut Socket, id: Option<&str>, wish: &Value) -> Option<Next> {
         let problem = if self.joined {
-            Some("it joins twice on one connection")
+            Some("the agent joined twice on one connection")
         } else if wish["role"] != "agent" {
-            Some("it does not join with the role agent")
+            Some("the agent did not join with the role agent")
         } else if !wish["sessionId"].is_string() {
-            Some("its relay.join has no sessionId")
+            Some("relay.join has no sessionId")
         } else {
             None
         };
@@ -259,7 +255,7 @@ impl Talk {
         }
     }
 
-    /// The person says something, and the connection breaks, each once.
+    /// The message of the person and the disconnect, each once.
     async fn afterwards(&mut self, socket: &mut Socket) -> Option<Next> {
         if self.worked == PERSON {
             let text = "At the front, if there is a seat.";
@@ -279,7 +275,7 @@ impl Talk {
     fn try_call(&mut self, call: &Value) -> Result<(), (&'static str, String)> {
         let reason = call["reason"].as_str().unwrap_or_default();
         if reason.trim().is_empty() {
-            let words = "a tool.call has no reason; the person reads it, and it is required";
+            let words = "a tool.call has no reason, which is required and shown to the person";
             self.watch.fault("reason", words);
             return Err(("INVALID_PARAMS", words.into()));
         }
@@ -294,23 +290,23 @@ impl Talk {
             let offered = offered.join(", ");
             if Page::knows(name) {
                 let stage = self.page.stage();
-                let words =
-                    format!("{name} is not offered on the stage {stage}; there are: {offered}");
+                let words = format!(
+                    "{name} is not available on the stage {stage}; available are {offered}"
+                );
                 return Err(("TOOL_EXECUTION_FAILED", words));
             }
             self.watch.unknown_tool(name);
-            let words = format!("there is no tool {name:?}; there are: {offered}");
+            let words = format!("there is no tool {name:?}; available are {offered}");
             return Err(("UNKNOWN_TOOL", words));
         };
         if let Some(problem) = params_problem(&tool["parameters"], &call["params"]) {
-            let words = format!("the params of {name} do not fit: {problem}");
+            let words = format!("invalid params of {name}: {problem}");
             self.watch.fault("params", words.clone());
             return Err(("INVALID_PARAMS", words));
         }
         if self.worked + 1 == FAILS && !self.watch.failed {
             self.watch.failed = true;
-            let words =
-                "the page was busy for a moment, and nothing was changed; look again and go on";
+            let words = "the page was busy and nothing was changed; get a snapshot and continue";
             return Err(("TOOL_EXECUTION_FAILED", words.into()));
         }
         self.page.call(name, &call["params"])?;
@@ -318,13 +314,13 @@ impl Talk {
         Ok(())
     }
 
-    /// Hears what comes before the answer: another call should not.
+    /// Receives messages during the delay of an answer: another call is a fault.
     async fn listen(&mut self, socket: &mut Socket) {
         let until = Instant::now() + ANSWER;
         while let Ok(Some(text)) = timeout_at(until, next(socket)).await {
             let kind: Value = serde_json::from_str(&text).unwrap_or_default();
             if kind["type"] == "tool.call" {
-                let words = "it sends the next tool.call before the answer to the last; what is shown may be another thing by then";
+                let words = "the agent sent the next tool.call before the answer to the last; the page may have changed by then";
                 self.watch.fault("waits", words);
             }
             self.waiting.push_back(text);
@@ -348,7 +344,7 @@ impl Talk {
         self.answer("error", id, json!({ "code": code, "message": words }))
     }
 
-    /// Tells something that nobody asked.
+    /// Sends an unsolicited message.
     async fn tell(&mut self, socket: &mut Socket, kind: &str, payload: Value) -> Option<()> {
         let text = self.answer(kind, None, payload);
         self.told.push((self.seq, text.clone()));
@@ -360,13 +356,13 @@ async fn send(socket: &mut Socket, text: String) -> Option<()> {
     socket.send(Message::text(text)).await.ok()
 }
 
-/// The next text; nothing when the agent is gone.
+/// The next text; `None` when the agent has disconnected.
 async fn next(socket: &mut Socket) -> Option<String> {
     loop {
         match socket.next().await? {
             Ok(Message::Text(text)) => return Some(text.to_string()),
             Ok(Message::Close(_)) | Err(_) => return None,
-            // Answered as no JSON.
+            // Answered as invalid JSON.
             Ok(Message::Binary(_)) => return Some(String::new()),
             Ok(_) => {}
         }
@@ -384,7 +380,6 @@ fn envelope(kind: &str, reply_to: Option<&str>, seq: Option<u64>, payload: Value
     message.to_string()
 }
 
-/// What is wrong with the form of a message.
 fn envelope_problem(message: &Value) -> Option<String> {
     if !message.is_object() {
         return Some("a message is not a JSON object".into());
@@ -395,5 +390,5 @@ fn envelope_problem(message: &Value) -> Option<String> {
     if !message["type"].is_string() {
         return Some("a message has no type".into());
     }
-    (!message["payload"].is_object()).then(|| "payload must be an object; it may be {}".into())
+    (!message["payload"].is_object()).then(|| "payload must be an object; it can be {}".into())
 }

@@ -1,4 +1,4 @@
-//! Calls that work: what they are answered with, and what everybody hears of them.
+//! Checks successful calls: their results and updates.
 
 use serde_json::{Map, Value, json};
 
@@ -8,22 +8,22 @@ use super::{
 };
 use crate::relay_client::words;
 
-/// Calls before updates are compared, and after: by then a bounded history is full.
+/// The numbers of calls after which updates are compared; by the second, a bounded history is full.
 const EARLY: usize = 15;
 const LATE: usize = 45;
 
-/// How much an update may grow between them, besides some digits.
+/// Allowed growth of an update between them, plus some digits.
 const GROWTH: f64 = 1.2;
 const DIGITS: usize = 64;
 
-/// A call that works.
+/// A call that succeeds.
 pub(super) struct Call {
     tool: String,
     params: Value,
 }
 
 impl Check {
-    /// The first call that works: the one that was named, or one that may do little.
+    /// The first call that succeeds: the one given with --call, or a guessed one.
     pub(super) async fn working_call(
         &mut self,
         args: &CheckArgs,
@@ -43,7 +43,7 @@ impl Check {
                     candidates.push((name.to_owned(), Value::Object(params)));
                 }
             }
-            // What needs params most often shows something; what needs none most often goes somewhere.
+            // Tools with params tend to show something; tools without tend to navigate.
             candidates.sort_by_key(|(_, params)| params.as_object().is_none_or(Map::is_empty));
         }
         let mut refusal = None;
@@ -51,7 +51,7 @@ impl Check {
             let call = json!({ "toolName": tool, "params": params, "reason": REASON });
             match self.ask("tool.call", call).await? {
                 Some(answer) if answer["type"] == "tool.result" => {
-                    // What it changes is told now, and not in the middle of what comes next.
+                    // Consume its update now, not during a later check.
                     self.wire.wait(self.patience, is_update).await?;
                     return Ok(Some(Call { tool, params }));
                 }
@@ -60,12 +60,12 @@ impl Check {
             }
         }
         if let (Some(named), Some(refusal)) = (&args.call, refusal) {
-            anyhow::bail!("the call {named} that was named with --call does not work: {refusal}");
+            anyhow::bail!("the call {named} given with --call failed: {refusal}");
         }
         Ok(None)
     }
 
-    /// What a call is answered with, what is shown afterwards, and what everybody is told.
+    /// Checks the result of a call, the state afterwards, and the update.
     pub(super) async fn result(&mut self, call: &Call) -> anyhow::Result<()> {
         self.wire.forget();
         let wish = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
@@ -77,7 +77,7 @@ impl Check {
         let payload = &answer["payload"];
         if answer["type"] != "tool.result" {
             let words = format!(
-                "{} works once, but not twice; name another with --call",
+                "{} succeeded once, but not twice; choose another call with --call",
                 call.tool
             );
             self.report.open("result", words);
@@ -86,7 +86,7 @@ impl Check {
         let told = self.wire.wait(self.patience, is_update).await?;
         let problem = if payload["ok"] != true {
             Some(format!(
-                "ok is {}; a tool.result has ok: true, what failed is an error",
+                "ok is {}; a tool.result must have ok: true, failures are errors",
                 payload["ok"]
             ))
         } else if payload["toolName"] != call.tool.as_str() {
@@ -107,7 +107,7 @@ impl Check {
         if let Some(after) = self.snapshot("stateAfter").await? {
             let same = after["uiSpec"] == payload["uiSpec"];
             let problem = (!same).then(|| {
-                format!("the uiSpec of tool.result is not what snapshot.get shows right after {}; it must be the state after the call", call.tool)
+                format!("the uiSpec of tool.result differs from snapshot.get right after {}; it must be the state after the call", call.tool)
             });
             self.report.judge(
                 "stateAfter",
@@ -117,7 +117,7 @@ impl Check {
         }
         let problem = match told {
             None => Some(format!(
-                "no state.updated came after {}; every change must be sent to all agents",
+                "there was no state.updated after {}; every change must be sent to all agents",
                 call.tool
             )),
             Some((update, _)) => {
@@ -143,7 +143,7 @@ impl Check {
         Ok(())
     }
 
-    /// Updates late in a session are as small as early ones.
+    /// Checks that updates do not grow with the session.
     pub(super) async fn growth(&mut self, call: &Call) -> anyhow::Result<()> {
         let mut sizes = Vec::new();
         for _ in 0..LATE {
@@ -159,16 +159,16 @@ impl Check {
             self.seen(update);
             sizes.push(size);
         }
-        // One that comes and goes with every other call is compared with its like.
+        // Sizes may alternate; compare calls of the same parity.
         let (Some(early), Some(late)) = (sizes.get(EARLY - 1), sizes.get(LATE - 1)) else {
-            let words = "too few calls in a row worked to compare the size of updates";
+            let words = "too few calls in a row succeeded to compare the size of updates";
             self.report.open("growth", words);
             return Ok(());
         };
         let most = *early as f64 * GROWTH;
         let grown = *late as f64 > most && *late > early + DIGITS;
         let problem = grown.then(|| {
-            format!("state.updated has {early} bytes after {EARLY} calls and {late} after {LATE}: it must not grow with the session, so send only the end of messageHistory")
+            format!("state.updated has {early} bytes after {EARLY} calls and {late} after {LATE}: it must not grow with the session; send only the end of messageHistory")
         });
         self.report
             .judge("growth", "updates do not grow with the session", problem);

@@ -1,4 +1,4 @@
-//! Checks a page through a relay: what it shows, what it refuses, and what it tells afterwards.
+//! Checks a page through a relay: its snapshots, errors and updates.
 
 mod calls;
 
@@ -13,10 +13,9 @@ use super::{
 };
 use crate::relay_client::{Wire, words};
 
-/// A reason that the person in front of the page understands.
+/// Shown to the person at the page.
 const REASON: &str = "A check of this page.";
 
-/// A tool that no page has.
 const NO_TOOL: &str = "gangway-check-no-such-tool";
 
 struct Check {
@@ -66,21 +65,23 @@ impl Check {
             }
             None => self.report.open(
                 "result",
-                "no call could be guessed that works on this page; name one with --call NAME=PARAMS",
+                "no successful call could be guessed; give one with --call NAME=PARAMS",
             ),
         }
         if let Some(study) = started {
             self.end(&study, &begun).await?;
         }
         let leaks = self.leaks.first().map(|kind| {
-            format!("a {kind} has a key backendData; it must not leave the page, at any depth")
+            format!(
+                "a {kind} contains the key backendData, which must not leave the page, at any depth"
+            )
         });
-        let good = "nothing that was sent has a key backendData";
+        let good = "no message contains the key backendData";
         self.report.judge("backendData", good, leaks);
         Ok(())
     }
 
-    /// Asks, and looks at the answer for what must not be in it.
+    /// Sends a request, and scans the answer for keys that must not be sent.
     async fn ask(&mut self, kind: &str, payload: Value) -> anyhow::Result<Option<Value>> {
         let id = self.wire.send(kind, payload).await?;
         let fits = |message: &Value| message["replyTo"] == id.as_str();
@@ -98,7 +99,7 @@ impl Check {
 
     fn silent(&self, what: &str) -> String {
         format!(
-            "{what} was not answered within {} seconds; every request is answered, with its id as replyTo",
+            "{what} was not answered within {} seconds; every request must be answered, with its id as replyTo",
             self.patience.as_secs()
         )
     }
@@ -135,7 +136,7 @@ impl Check {
         let missing = missing.iter().find(|(_, there, _)| !there);
         let problem = missing.map(|(name, _, what)| {
             format!(
-                "snapshot.state must have {name}, {what}; it has {}",
+                "{name} of snapshot.state must be {what}, but is {}",
                 short(&snapshot[*name])
             )
         });
@@ -148,7 +149,7 @@ impl Check {
         self.report.judge("toolSchema", &good, problem);
     }
 
-    /// Two requests at once: each gets its own answer.
+    /// Two concurrent requests: each gets its own answer.
     async fn replies(&mut self) -> anyhow::Result<()> {
         let call = json!({ "toolName": NO_TOOL, "params": {}, "reason": REASON });
         let look = self.wire.send("snapshot.get", json!({})).await?;
@@ -158,15 +159,15 @@ impl Check {
             let fits = |message: &Value| message["replyTo"] == id.as_str();
             let answer = self.wire.wait(self.patience, fits).await?;
             match answer.map(|(message, _)| message["type"] == "snapshot.state") {
-                None => problem = Some(self.silent("one of two requests at once")),
+                None => problem = Some(self.silent("one of two concurrent requests")),
                 Some(shows) if shows != own => {
-                    let words = "of two requests at once, one got the answer of the other; replyTo must be the id of the request";
+                    let words = "of two concurrent requests, one got the answer of the other; replyTo must be the id of the request";
                     problem = Some(words.to_owned());
                 }
                 Some(_) => {}
             }
         }
-        let good = "two requests at once each get their own answer";
+        let good = "two concurrent requests each get their own answer";
         self.report.judge("replyTo", good, problem);
         Ok(())
     }
@@ -176,7 +177,7 @@ impl Check {
         self.refused(
             "unknownTool",
             unknown,
-            "a tool that is not there",
+            "a tool that does not exist",
             "UNKNOWN_TOOL",
         )
         .await?;
@@ -199,7 +200,7 @@ impl Check {
         });
         let Some((name, what, params)) = wrong else {
             self.report
-                .open("params", "no tool of this page needs params");
+                .open("params", "no tool of this page takes params");
             return Ok(());
         };
         let call = json!({ "toolName": name, "params": params, "reason": REASON });
@@ -211,7 +212,7 @@ impl Check {
             .any(|tool| tool["name"] == name && wrong_params(&tool["parameters"]).is_some())
         {
             let call = json!({ "toolName": name, "params": {}, "reason": REASON });
-            let what = format!("{name} without what it needs");
+            let what = format!("{name} without its required params");
             self.refused("missingParams", call, &what, "INVALID_PARAMS")
                 .await?;
         }
@@ -228,11 +229,11 @@ impl Check {
         let problem = match self.ask("tool.call", call).await? {
             None => Some(self.silent(what)),
             Some(answer) if answer["type"] != "error" => Some(format!(
-                "{what} is answered with {}; it must be refused with {code}",
+                "{what} was answered with {}; it must be refused with {code}",
                 answer["type"]
             )),
             Some(answer) if answer["payload"]["code"] != code => Some(format!(
-                "{what} is refused with {}; it must be {code}",
+                "{what} was refused with {}; it must be {code}",
                 answer["payload"]["code"]
             )),
             Some(_) => None,
@@ -253,10 +254,10 @@ impl Check {
         match snapshot["messageHistory"].to_string().contains(text) {
             true => self
                 .report
-                .good("agentMessage", "what an agent says is in messageHistory"),
+                .good("agentMessage", "agent messages are in messageHistory"),
             false => self.report.open(
                 "agentMessage",
-                "what an agent says is not in messageHistory; the person should see it in the chat",
+                "agent messages are not in messageHistory; the person should see them in the chat",
             ),
         }
         Ok(())
@@ -281,7 +282,7 @@ impl Check {
         };
         self.report.judge(
             "sessionStart",
-            "session.start begins a study session",
+            "session.start starts a study session",
             problem,
         );
         Ok(study)
@@ -301,24 +302,21 @@ impl Check {
                 "session.ended has the sessionId {}, not {study:?}",
                 answer["payload"]["sessionId"]
             )),
-            Some(answer) if answer["payload"]["stateReset"] != true => Some(
-                "session.ended must say stateReset: true, once the page is at its beginning".into(),
-            ),
+            Some(answer) if answer["payload"]["stateReset"] != true => {
+                Some("session.ended must have stateReset: true, once the page is reset".into())
+            }
             Some(_) => None,
         };
         self.report
-            .judge("sessionEnd", "session.end ends it", problem);
+            .judge("sessionEnd", "session.end ends the study session", problem);
         if let Some(after) = self.snapshot("reset").await? {
             let (stage, was) = (&after["uiSpec"]["stage"], &begun["uiSpec"]["stage"]);
             let state = (&after["uiSpec"]["state"], &begun["uiSpec"]["state"]);
             let problem = (stage != was || state.0 != state.1).then(|| {
-                "after session.end the page does not show what it showed after session.start; it must be at its beginning".to_owned()
+                "after session.end the page differs from its state after session.start; it must be reset".to_owned()
             });
-            self.report.judge(
-                "reset",
-                "session.end brings the page to its beginning",
-                problem,
-            );
+            self.report
+                .judge("reset", "session.end resets the page", problem);
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ async fn what_an_app_says_after_the_end_of_a_recording_is_a_failure() {
     let ended = run.end();
     let why = ended.result["failure"].as_str().unwrap();
     assert!(
-        ended.code == 1 && why.contains("said more: event two {\"x\":1}"),
+        ended.code == 1 && why.contains("sent more: event two {\"x\":1}"),
         "{why}"
     );
 }
@@ -220,7 +220,7 @@ async fn a_person_at_the_terminal_answers_by_typing() {
     ] {
         let ask = json!({ "type": "weblet-request", "requestId": typed, "action": "dance", "params": {} });
         page.say(ask).await;
-        run.until("waits for you");
+        run.until("waiting for you");
         run.types(typed);
         let answer = page.hear().await;
         for (key, value) in wanted.as_object().unwrap() {
@@ -229,9 +229,9 @@ async fn a_person_at_the_terminal_answers_by_typing() {
     }
     run.types("auto off");
     run.types("ack");
-    run.until("no event waits");
+    run.until("no event is waiting");
     page.emit("late", Value::Null).await;
-    run.until("waits for you: ack");
+    run.until("waiting for you: ack");
     run.types("ack");
     assert_eq!(page.hear().await["id"], "late-id");
     run.types("quit");
