@@ -17,7 +17,7 @@ pub async fn not_found() -> ApiError {
     ApiError::new(
         StatusCode::NOT_FOUND,
         "not_found",
-        "there is nothing at this address; /api/docs lists what there is",
+        "not found; /api/docs lists the API",
     )
 }
 
@@ -26,7 +26,7 @@ pub async fn method_not_allowed() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
-        "this address does not take that method; see /api/docs",
+        "method not allowed; see /api/docs",
     )
 }
 

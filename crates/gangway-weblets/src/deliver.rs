@@ -1,4 +1,4 @@
-//! What an app says goes to its agent, and the other way.
+//! Delivers events and requests of an app to its agent, and events of the agent to the app.
 
 use std::sync::Arc;
 
@@ -11,36 +11,31 @@ use serde_json::Value;
 
 use crate::{Launches, Weblets, launch::is_ours};
 
-/// Lists and objects in each other, in what apps and agents say.
+/// Nesting limit of payloads, params and results.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Something that an app tells its agent.
+/// An event of an app.
 #[derive(Debug, Clone)]
 pub(crate) struct Emit {
-    /// The name that the page gave it.
+    /// Chosen by the page.
     pub(crate) id: String,
-    /// What kind of thing.
     pub(crate) event: String,
-    /// More about it.
     pub(crate) payload: Value,
 }
 
-/// Something that an app wants done.
+/// A request of an app.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// The name that the page gave it.
+    /// Chosen by the page.
     pub(crate) id: String,
-    /// What is to be done.
     pub(crate) action: String,
-    /// With what.
     pub(crate) params: Value,
 }
 
-/// What came of a request.
 pub(crate) type Answer = std::result::Result<Value, AppRefusal>;
 
 impl Launches {
-    /// Notes what happened in the log of a launch's session; its number.
+    /// Appends to the log of a launch's session; returns the number.
     async fn note(&self, session: &Session, launch: &Launch, news: AppNews) -> Result<u64> {
         let inside = match &news {
             AppNews::Emitted { payload, .. } | AppNews::Told { payload, .. } => Some(payload),
@@ -48,7 +43,7 @@ impl Launches {
             AppNews::Answered { result, .. } => result.as_ref().ok(),
             AppNews::Launched { .. } | AppNews::Taken { .. } | AppNews::Begun { .. } => None,
         };
-        // What is nested too deeply could be written, and never read again.
+        // More deeply nested values could be written, but not read again.
         if inside.is_some_and(|value| is_deeper(value, DEEPEST)) {
             return Err(Error::TooDeep { limit: DEEPEST });
         }
@@ -63,7 +58,7 @@ impl Launches {
         }
     }
 
-    /// The agent has it. False when there is nothing of that name.
+    /// Acknowledges an event. False if there is none with this id.
     pub(crate) async fn acknowledge(
         &self,
         session: &Session,
@@ -87,7 +82,7 @@ impl Launches {
         Ok(true)
     }
 
-    /// Notes that a request is about to be done; after this it is never done again.
+    /// Records that a request is about to be carried out; after this it is never carried out again.
     pub(crate) async fn mark_begun(
         &self,
         session: &Session,
@@ -99,7 +94,7 @@ impl Launches {
         self.note(session, launch, news).await.map(|_| ())
     }
 
-    /// Answers a request. False when there is none of that name.
+    /// Answers a request. False if there is none with this id.
     pub(crate) async fn answer_request(
         &self,
         session: &Session,
@@ -125,7 +120,7 @@ impl Launches {
         Ok(true)
     }
 
-    /// Tells an app something; the number of it in the log.
+    /// Sends an event to an app; returns its number in the log.
     pub(crate) async fn send_event(
         &self,
         session: &Session,
@@ -144,7 +139,7 @@ impl Launches {
 }
 
 impl Weblets {
-    /// Takes in what an app tells its agent. It is kept when this returns; true when the agent has it too.
+    /// Accepts an event of an app. It is stored when this returns; true if the agent has it too.
     pub(crate) async fn receive_event(
         self: &Arc<Self>,
         session: &Arc<Session>,
@@ -165,14 +160,14 @@ impl Weblets {
                 .await?
                 .is_none()
         {
-            let message = "too much waits for the agent already".to_owned();
+            let message = "too many events and requests are waiting for the agent".to_owned();
             let code = "E-AGT-003".to_owned();
             return Ok(Err(AppRefusal { code, message }));
         }
         let manifest = about.map(|app| &app.manifest);
         let declared = manifest.is_none_or(|manifest| manifest.declares(&emit.event));
         if !declared {
-            tracing::warn!(app = %launch.app, "an app emits an event that its manifest does not list");
+            tracing::warn!(app = %launch.app, "an app emitted an event that is not in its manifest");
         }
         let delivery = manifest.map(|manifest| manifest.delivery(&emit.event));
         let wants_turn = inside && delivery == Some(Delivery::Turn);
@@ -195,7 +190,7 @@ impl Weblets {
         self.launches.note(session, launch, news).await?;
         match leave {
             Leave::Allowed => self.tell_as_turn(session, launch, &emit).await?,
-            // The person is asked, and the app need not wait for that.
+            // The user is asked, and the app need not wait for the decision.
             Leave::Open => {
                 let (weblets, session, launch) =
                     (Arc::clone(self), Arc::clone(session), launch.clone());
@@ -205,7 +200,7 @@ impl Weblets {
                     if weblets.lets_speak(&session, &launch, &words).await {
                         let told = weblets.tell_as_turn(&session, &launch, &emit).await;
                         if let Err(error) = told {
-                            tracing::warn!(%error, "an event of an app did not become a turn");
+                            tracing::warn!(%error, "an event of an app could not start a turn");
                         }
                     }
                 });
@@ -235,7 +230,7 @@ impl Weblets {
         session.submit_once(command, name).await.map(|_| ())
     }
 
-    /// Takes in what an app wants done; the answer, where there is one already. Otherwise it comes through the log.
+    /// Accepts a request of an app; returns the answer if there is one already. Otherwise it comes through the log.
     pub(crate) async fn receive_request(
         self: &Arc<Self>,
         session: &Arc<Session>,
@@ -255,7 +250,7 @@ impl Weblets {
                 .await?
                 .is_none()
         {
-            let message = "too much waits for the agent already".to_owned();
+            let message = "too many events and requests are waiting for the agent".to_owned();
             let code = "E-AGT-005".to_owned();
             return Ok(Some(Err(AppRefusal { code, message })));
         }
@@ -265,7 +260,8 @@ impl Weblets {
             params: params.clone(),
         };
         self.launches.note(session, launch, news).await?;
-        // Sent again while it is being done, it is not done twice. Held before the answer is looked for, which comes first.
+        // A repeated request that is being carried out is not carried out twice. Taken before the lookup of the
+        // answer, which is stored first.
         let busy = Busy::begin(self, launch.id, &id);
         if let Some((_, AppNews::Answered { result, .. })) =
             self.hub.noted(launch, Noted::Answered, &id).await?
@@ -298,7 +294,7 @@ impl Weblets {
             let busy = busy;
             let result = tokio::select! {
                 result = weblets.act(&session, &launch, &id, &action, params) => result,
-                // What had not begun is done when the server is back and the page asks again.
+                // A request that was not started is carried out after a restart, when the page repeats it.
                 () = weblets.http.stop.cancelled() => return,
             };
             let answered = weblets
@@ -306,7 +302,7 @@ impl Weblets {
                 .answer_request(&session, &launch, &id, result, "gangway")
                 .await;
             if let Err(error) = answered {
-                tracing::warn!(%error, "an answer to an app could not be kept");
+                tracing::warn!(%error, "cannot store an answer to an app");
             }
             drop(busy);
         });
@@ -314,7 +310,7 @@ impl Weblets {
     }
 }
 
-/// Whether lists and objects stand deeper in each other than this.
+/// Whether a value is nested more deeply than this.
 pub(crate) fn is_deeper(value: &Value, left: usize) -> bool {
     match value {
         Value::Array(items) => left == 0 || items.iter().any(|item| is_deeper(item, left - 1)),
@@ -325,9 +321,10 @@ pub(crate) fn is_deeper(value: &Value, left: usize) -> bool {
     }
 }
 
-/// The answer to what had begun when the server ended: as little is known of it as of one that was not waited for.
+/// The answer to a request that was interrupted by a restart: like after a timeout, its effect is unknown.
 fn cut_off() -> AppRefusal {
-    let words = "the server stopped while this was being done; it may or may not have happened";
+    let words =
+        "the server stopped while this was in progress; it may or may not have taken effect";
     AppRefusal {
         code: "E-AGT-005".to_owned(),
         message: words.to_owned(),
@@ -342,7 +339,7 @@ fn said(emit: &Emit) -> String {
     }
 }
 
-/// A request that is being done, until dropped.
+/// Marks a request as in progress until dropped.
 struct Busy {
     weblets: Arc<Weblets>,
     key: (LaunchId, String),

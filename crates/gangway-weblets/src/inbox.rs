@@ -1,4 +1,4 @@
-//! What waits for an agent from outside: events that nobody took and requests that nobody answered.
+//! Events and requests waiting for an external agent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,34 +8,30 @@ use tokio::time::Instant;
 
 use crate::{Launches, launch::is_ours};
 
-/// Things that may wait for the agent of one launch.
+/// Limit per launch.
 const MOST: usize = 1000;
 
-/// Bytes of them.
+/// Limit per launch in bytes.
 const BYTES: usize = 16 << 20;
 
-/// How long a page waits for an event to be taken, and for a request to be answered. Nothing is handed out after that: the page was told
-/// that it failed and may have tried again.
+/// How long a page waits for an acknowledgement and for an answer. Nothing is delivered after that: the page was told
+/// that it failed and may have retried.
 const EVENT: SignedDuration = SignedDuration::from_secs(30);
 const REQUEST: SignedDuration = SignedDuration::from_secs(60);
 
-/// Bytes of events that are read in one go.
+/// Bytes of events read at once.
 const CHUNK: usize = 256 << 10;
 
-/// Something that waits for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its number in the log.
     pub seq: u64,
-    /// When it was said.
     pub at: Timestamp,
-    /// How large it is in the log.
+    /// Its size in the log.
     size: usize,
-    /// What it is.
     pub news: AppNews,
 }
 
-/// What waits for the agent of one launch.
 #[derive(Default)]
 pub struct Inbox {
     state: tokio::sync::Mutex<State>,
@@ -48,7 +44,7 @@ struct State {
     open: BTreeMap<u64, Item>,
     bytes: usize,
     numbers: HashMap<String, u64>,
-    /// Requests that an agent has, and did not answer yet.
+    /// Requests that were delivered to an agent and are not answered yet.
     handed: BTreeSet<u64>,
 }
 
@@ -63,7 +59,7 @@ impl Item {
 }
 
 impl State {
-    /// Drops what its page no longer waits for.
+    /// Drops items that timed out.
     fn expire(&mut self, now: Timestamp) {
         let over = self.open.values().filter(|item| item.is_over(now));
         let names: Vec<String> = over.filter_map(|item| name_of(&item.news)).collect();
@@ -114,7 +110,7 @@ impl State {
     }
 }
 
-/// What something is called in an inbox.
+/// The key of an item.
 fn name_of(news: &AppNews) -> Option<String> {
     match news {
         AppNews::Emitted { id, .. } => Some(format!("e/{id}")),
@@ -124,7 +120,7 @@ fn name_of(news: &AppNews) -> Option<String> {
 }
 
 impl Inbox {
-    /// Drops an event or a request that its page gave up.
+    /// Drops an item that its page cancelled.
     pub(crate) async fn cancel(
         &self,
         launches: &Launches,
@@ -137,13 +133,12 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether so much waits that no more is taken.
     pub(crate) async fn is_full(&self, launches: &Launches, launch: &Launch) -> Result<bool> {
         let state = self.read_on(launches, launch).await?;
         Ok(state.open.len() >= MOST || state.bytes >= BYTES)
     }
 
-    /// Gives an event out again that could not be taken.
+    /// Makes an undelivered event available again.
     pub(crate) async fn give_back(&self, seq: u64) {
         self.state.lock().await.handed.remove(&seq);
     }
@@ -170,13 +165,13 @@ impl Inbox {
         }
     }
 
-    /// All that waits, oldest first, and the number up to which the log was read.
+    /// All items, oldest first, and the number up to which the log was read.
     pub async fn waiting(&self, launches: &Launches, launch: &Launch) -> Result<(Vec<Item>, u64)> {
         let state = self.read_on(launches, launch).await?;
         Ok((state.open.values().cloned().collect(), state.read))
     }
 
-    /// The next thing, once there is one. A request is given out once; an event until it is taken.
+    /// Waits for the next item. A request is delivered once; an event until it is acknowledged.
     pub(crate) async fn next(
         &self,
         launches: &Launches,

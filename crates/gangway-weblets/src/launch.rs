@@ -1,4 +1,4 @@
-//! Opening an app for an agent.
+//! Launching an app for an agent.
 
 use std::sync::Arc;
 
@@ -18,41 +18,34 @@ use crate::{
     deliver::{DEEPEST, is_deeper},
 };
 
-/// Characters of an agent's name, version or capability, and how many of the last.
+/// Length limit of an agent's name, version and capabilities, and the maximum number of the last.
 const WORD: usize = 80;
 const CAPABILITIES: usize = 64;
 
-/// What somebody wants to open.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish {
-    /// The agent; the one that takes the session's turns when absent.
+    /// Default is the session's agent.
     pub(crate) agent: Option<AppAgent>,
-    /// What the app is given.
     pub(crate) data: Map<String, Value>,
-    /// How it is set up.
     pub(crate) config: Map<String, Value>,
-    /// The session; a new one when absent.
+    /// Default is a new session.
     pub(crate) session: Option<SessionId>,
-    /// The origin of a page that holds the app in a frame.
+    /// The origin of a page that embeds the app.
     pub(crate) embed_origin: Option<String>,
-    /// Whether its pages load anew when its files change.
+    /// Whether its pages reload when its files change.
     pub(crate) reload: bool,
-    /// Whether whoever asks is an agent from outside, whatever it is called.
+    /// Whether the caller is an external agent, whatever its name.
     pub(crate) outside: bool,
 }
 
-/// An app that was opened.
 pub(crate) struct Launched {
-    /// What was opened.
     pub(crate) launch: Launch,
-    /// Its address.
     pub(crate) url: String,
-    /// What might not be as it was meant.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Launches {
-    /// The app of this name that can be opened.
+    /// Finds a valid app by name.
     pub(crate) async fn find_app(&self, name: &str) -> ApiResult<Arc<gangway_apps::App>> {
         let found = match name.parse::<AppName>() {
             Ok(name) => self.apps.called(&name).await,
@@ -60,12 +53,11 @@ impl Launches {
         };
         found.ok_or_else(|| {
             let name: String = name.chars().take(80).collect();
-            let message = format!("there is no app {name:?}; GET /api/apps lists them");
+            let message = format!("app {name:?} not found; GET /api/apps lists all apps");
             ApiError::new(StatusCode::NOT_FOUND, "app_not_found", message)
         })
     }
 
-    /// Opens an app for an agent.
     pub(crate) async fn launch(&self, app: &str, wish: Wish) -> ApiResult<Launched> {
         let app = self.find_app(app).await?;
         if let Some(problem) = app.broken() {
@@ -73,7 +65,10 @@ impl Launches {
             return Err(ApiError::new(StatusCode::CONFLICT, "app_broken", message));
         }
         if !app.manifest.agent.launchable {
-            let message = format!("{} says that agents may not launch it", app.name);
+            let message = format!(
+                "the manifest of {} does not allow agents to launch it",
+                app.name
+            );
             return Err(ApiError::new(
                 StatusCode::FORBIDDEN,
                 "not_launchable",
@@ -115,7 +110,7 @@ impl Launches {
         let untitled = profile.title.is_none();
         let in_house = match &wish.agent {
             None => true,
-            // A stranger may call itself anything.
+            // An external agent may use any name.
             Some(agent) => !wish.outside && agent.name == profile.agent,
         };
         let agent = wish.agent.unwrap_or_else(|| AppAgent {
@@ -125,7 +120,10 @@ impl Launches {
         });
         for needed in &app.manifest.agent.requires {
             if !can(&agent, needed) {
-                warnings.push(format!("{} needs an agent that can {needed}", app.name));
+                warnings.push(format!(
+                    "{} needs an agent with the capability {needed}",
+                    app.name
+                ));
             }
         }
         warnings.extend(package_warnings(&app).await);
@@ -147,7 +145,7 @@ impl Launches {
         open.submit(Command::Launch(Box::new(launch.clone())))
             .await?;
         if untitled {
-            // As where the launch made the session.
+            // As if the launch had created the session.
             let title = Some(app.manifest.title.clone());
             let (model, agent) = (None, None);
             let change = Command::Change {
@@ -166,7 +164,7 @@ impl Launches {
     }
 }
 
-/// What is wrong with the packages that an app imports; not on its card, since the app may do without them.
+/// Problems with packages that an app imports; not part of its listing, since the app may work without them.
 async fn package_warnings(app: &Arc<gangway_apps::App>) -> Vec<String> {
     if app.manifest.dependencies.is_empty() {
         return Vec::new();
@@ -180,12 +178,12 @@ async fn package_warnings(app: &Arc<gangway_apps::App>) -> Vec<String> {
         .collect()
 }
 
-/// Whether an agent, or Gangway for it, can do something.
+/// Whether an agent, or Gangway for it, has a capability.
 fn can(agent: &AppAgent, what: &str) -> bool {
     ACTIONS.contains(&what) || agent.capabilities.iter().any(|one| one == what)
 }
 
-/// An agent as the page sees it: what Gangway does for every agent is among what it can do.
+/// The agent as the page sees it, with the capabilities that Gangway adds.
 #[must_use]
 pub(crate) fn seen(agent: &AppAgent) -> AppAgent {
     let mut seen = agent.clone();
@@ -201,7 +199,7 @@ fn can_itself(agent: &AppAgent, action: &str) -> bool {
     agent.capabilities.iter().any(|one| one == action)
 }
 
-/// Whether Gangway does this itself for a launch: it is one of our actions, and the agent does not claim it.
+/// Whether Gangway carries out this action: it is one of ours, and the agent does not claim it.
 #[must_use]
 pub(crate) fn is_ours(launch: &Launch, action: &str) -> bool {
     ACTIONS.contains(&action) && !can_itself(&launch.agent, action)
@@ -215,11 +213,11 @@ fn check_agent(agent: &AppAgent) -> ApiResult<()> {
         && is_version(&agent.version)
         && agent.capabilities.len() <= CAPABILITIES
         && agent.capabilities.iter().all(|one| word(one));
-    let message = "`agent` needs a `name`; its `version` is like 1.0.0, and its `capabilities` are short words";
+    let message = "`agent` must have a `name`, a `version` such as 1.0.0, and short `capabilities`";
     fits.then_some(()).ok_or_else(|| ApiError::invalid(message))
 }
 
-/// Three numbers, and perhaps what stands behind a hyphen or a plus.
+/// Semantic version: three numbers with an optional suffix.
 pub(crate) fn is_version(text: &str) -> bool {
     let (numbers, rest) = match text.find(['-', '+']) {
         Some(at) => text.split_at(at),

@@ -37,9 +37,7 @@ pub use launches::Launches;
 pub use presence::{Presence, Side};
 pub use tools::WebletTools;
 
-/// The state of the routes and channels of weblets.
 pub struct Weblets {
-    /// The launches.
     pub launches: Arc<Launches>,
     hub: Arc<Hub>,
     http: Arc<Http>,
@@ -51,13 +49,13 @@ pub struct Weblets {
     other_routes: Arc<dyn AppHostRoutes>,
     /// Requests that Gangway itself is carrying out.
     busy: Mutex<HashSet<(LaunchId, String)>>,
-    /// One writer at a time, since a change reads the storage of an app first.
+    /// Serializes changes, which read the storage of an app first.
     storing: tokio::sync::Mutex<()>,
 }
 
 impl Weblets {
-    /// `asks` asks the person before an action, `toolbox` has the tools that apps may call, and `other_routes` is what
-    /// other protocols serve on the hosts of apps.
+    /// `asks` asks the user before an action, `toolbox` has the tools that apps may call, and `other_routes` are
+    /// routes of other protocols on the hosts of apps.
     #[must_use]
     pub fn new(
         launches: Arc<Launches>,

@@ -1,4 +1,4 @@
-//! Which pages and agents of launches are connected.
+//! Connected pages and agents of launches.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -6,11 +6,10 @@ use gangway_core::{Launch, LaunchId};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// The connections of all launches.
 #[derive(Default)]
 pub struct Presence {
     counts: Mutex<Counts>,
-    /// Changes when a page or an agent comes or goes.
+    /// Signals changes.
     changes: watch::Sender<()>,
 }
 
@@ -20,12 +19,9 @@ struct Counts {
     agents: HashMap<LaunchId, usize>,
 }
 
-/// Which side of a launch is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The app's page.
     Page,
-    /// Its agent.
     Agent,
 }
 
@@ -60,7 +56,6 @@ impl Counts {
 }
 
 impl Presence {
-    /// Counts a connection.
     pub fn enter(self: &Arc<Self>, launch: LaunchId, side: Side) -> Present {
         *self.counts.lock().side(side).entry(launch).or_default() += 1;
         self.changes.send_replace(());
@@ -71,7 +66,6 @@ impl Presence {
         }
     }
 
-    /// How many are connected on a side.
     #[must_use]
     pub fn count(&self, launch: LaunchId, side: Side) -> usize {
         self.counts
@@ -82,13 +76,12 @@ impl Presence {
             .unwrap_or(0)
     }
 
-    /// Whether an agent is connected.
     #[must_use]
     pub fn has_agent(&self, launch: &Launch) -> bool {
         self.count(launch.id, Side::Agent) > 0
     }
 
-    /// Waits until a page of a launch is there, or none is.
+    /// Waits until a launch has a page, or has none.
     pub(crate) async fn page_is(&self, launch: LaunchId, there: bool) {
         let mut changes = self.changes.subscribe();
         while (self.count(launch, Side::Page) > 0) != there {
@@ -98,7 +91,7 @@ impl Presence {
         }
     }
 
-    /// Waits until no page of a launch was there for so long.
+    /// Waits until a launch had no page for this long.
     pub(crate) async fn page_gone(&self, launch: LaunchId, time: Duration) {
         loop {
             self.page_is(launch, false).await;

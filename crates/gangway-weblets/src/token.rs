@@ -1,4 +1,4 @@
-//! Addresses of launches: a secret in each, good for one browser until it ends.
+//! Addresses of launches: each has a secret that is bound to the first browser, until it expires.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -13,15 +13,13 @@ use tokio::time::Instant;
 
 use crate::Launches;
 
-/// What stands in the address of a launched page: the launch, and a secret.
+/// The launch and the secret in the address of a launched page.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// The launch.
     pub(crate) launch: LaunchId,
     secret: String,
 }
 
-/// A text that is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoToken;
 
@@ -56,12 +54,12 @@ impl Token {
         hash(&format!("{}/{browser}", self.secret))
     }
 
-    /// What binds this address to a browser: neither its secret nor the address alone can be told from it.
+    /// The cookie that binds this address to a browser; reveals neither the secret nor the address.
     fn bound_to(&self, browser: &str) -> String {
         hash(&format!("{browser}/{self}"))
     }
 
-    /// Whether this address is bound to a browser that shows one of these cookies.
+    /// Whether this address is bound to a browser with one of these cookies.
     fn is_bound(&self, browser: &str, cookies: &[String]) -> bool {
         cookies.iter().any(|cookie| {
             let bound = self.bound_to(cookie);
@@ -70,7 +68,7 @@ impl Token {
     }
 }
 
-/// Whether a text can be the secret in an address or of a browser.
+/// Whether a text has the format of a secret.
 fn is_secret(text: &str) -> bool {
     let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'-' || c == b'_';
     (20..=100).contains(&text.len()) && text.bytes().all(plain)
@@ -78,20 +76,17 @@ fn is_secret(text: &str) -> bool {
 
 /// A page that may be shown with its context.
 pub(crate) struct Opened {
-    /// The launch.
     pub(crate) launch: Arc<Launch>,
-    /// Its data as JSON.
     pub(crate) data: Arc<str>,
-    /// The origin of the page that may hold this one in a frame, if it is not one of ours.
+    /// The origin of the page that embeds this one, if it is not ours.
     pub(crate) embed_origin: Option<String>,
-    /// What the browser is to show the next time, when this address is new to it.
+    /// The cookie to set, if the address is new to the browser.
     pub(crate) cookie: Option<String>,
-    /// What only a page that was shown knows: its channel and its data are for it alone.
+    /// Proves that a page was shown: its channel and data are for it alone.
     pub(crate) proof: String,
 }
 
-/// An address that a browser opened, as the store had it then. Neither it nor its launch changes any more, but both
-/// may be removed.
+/// An opened address, as stored. Neither it nor its launch changes any more, but both may be removed.
 pub(crate) struct Known {
     at: Instant,
     pass: Versioned<Pass>,
@@ -99,33 +94,27 @@ pub(crate) struct Known {
     data: Arc<str>,
 }
 
-/// How long a browser's own address is taken for true; that it was removed is seen after that.
+/// How long a cached address is valid; a removal is noticed after that.
 const TRUSTED: Duration = Duration::from_millis(500);
 
-/// What a page that was shown may have.
 pub(crate) enum Shown {
-    /// All that is its launch's.
     Page(Box<Launch>),
-    /// Nothing any more: its time is over.
+    /// Expired.
     Ended,
-    /// Nothing: there is no such launch, or this is none of its pages.
+    /// There is no such launch, or this is not one of its pages.
     Unknown,
 }
 
-/// Whether an address still leads anywhere.
 pub(crate) enum Admission {
-    /// It does.
     Opened(Box<Opened>),
-    /// It is too old.
     Expired,
     /// Another browser opened it.
     Used,
-    /// There is no such address.
     Unknown,
 }
 
 impl Launches {
-    /// One more address for a launch, with its secret, which is kept nowhere else.
+    /// Creates another address for a launch; its secret is not stored.
     pub async fn new_address(
         &self,
         launch: &Launch,
@@ -149,8 +138,8 @@ impl Launches {
         ))
     }
 
-    /// Whether whoever shows this token and one of these cookies may see a page of this app. The first one to come may,
-    /// and keeps the cookie it has.
+    /// Whether the holder of this token and one of these cookies may see a page of this app. The first browser may,
+    /// and gets the cookie.
     pub(crate) async fn admit(
         &self,
         token: &Token,
@@ -158,7 +147,7 @@ impl Launches {
         cookies: &[String],
     ) -> Result<Admission> {
         let hashed = token.hash();
-        // Another one may bind it in between; then it is looked at again.
+        // Another browser may bind it concurrently; then retry.
         for _ in 0..2 {
             let known = match self.known(token.launch, &hashed).await {
                 Some(known) => Some(known),
@@ -167,7 +156,7 @@ impl Launches {
             let Some(known) = known else {
                 return Ok(Admission::Unknown);
             };
-            // Before anything else: the host of another app must not use an address up.
+            // First: the host of another app must not use up an address.
             if known.launch.app != *app {
                 return Ok(Admission::Unknown);
             }
@@ -194,7 +183,7 @@ impl Launches {
         Ok(Admission::Used)
     }
 
-    /// An address that was looked up a moment ago, unless its session is gone since.
+    /// A cached address, unless its session was deleted since.
     async fn known(&self, launch: LaunchId, hash: &str) -> Option<Arc<Known>> {
         let known = self.known.get(&(launch, hash.to_owned()))?;
         let there = known.at.elapsed() < TRUSTED
@@ -220,9 +209,9 @@ impl Launches {
             launch: found,
             pass,
         });
-        // One that no browser has yet is about to change.
+        // An address without a browser is about to change.
         if known.pass.value.browser.is_some() {
-            // What is read takes several times the room of its text, which is kept beside it.
+            // A parsed value takes several times the memory of its text, which is kept too.
             let bytes = known.data.len().saturating_mul(5).saturating_add(4096);
             let key = (launch, hash.to_owned());
             self.known.put(key, Arc::clone(&known), bytes);
@@ -230,7 +219,7 @@ impl Launches {
         Ok(Some(known))
     }
 
-    /// Whether a browser that shows one of these cookies opened this address of an app, and may still use it.
+    /// Whether a browser with one of these cookies opened this address, and it has not expired.
     pub(crate) async fn was_opened_by(
         &self,
         token: &Token,
@@ -251,7 +240,7 @@ impl Launches {
         }))
     }
 
-    /// The launch of a page that was shown already, and proves it: whoever has the address alone gets nothing.
+    /// The launch of a page that proves that it was shown: the address alone is not enough.
     pub(crate) async fn shown(&self, token: &Token, proof: &str) -> Result<Shown> {
         let Some(pass) = self.hub()?.pass(token.launch, &token.hash()).await? else {
             return Ok(Shown::Unknown);

@@ -5,13 +5,13 @@ use gangway_core::AppName;
 
 use crate::Weblets;
 
-/// Seconds that a browser is known: 400 days, longer than any launch lasts and as long as browsers keep a cookie.
+/// Cookie lifetime in seconds: 400 days, the browsers' maximum and longer than any launch.
 const KNOWN_FOR: u64 = 400 * 24 * 3600;
 
-/// Cookies of a request that are looked at.
+/// Cookies of one name that are checked.
 const COOKIES: usize = 4;
 
-/// Cookies of this name; in a frame there may be that of the frame beside that of the browser.
+/// All cookies of this name; in a frame there may be a partitioned one beside the browser's.
 pub(super) fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
     let all = headers.get_all(header::COOKIE).iter();
     let pairs = all
@@ -37,7 +37,7 @@ pub(super) fn set_cookie(
         .get("sec-fetch-dest")
         .is_some_and(|dest| dest == "iframe");
     let kind = match (framed, weblets.http.addresses.is_secure()) {
-        // In a frame of another site a cookie must be told apart by that site, or browsers drop it.
+        // Browsers reject unpartitioned cookies in frames of other sites.
         (true, _) => "; SameSite=None; Secure; Partitioned",
         (false, true) => "; SameSite=Lax; Secure",
         (false, false) => "; SameSite=Lax",

@@ -1,7 +1,8 @@
-//! Who may load the files of an app: a browser that is logged in, or one that opened a launch of the app.
+//! Access to the files of an app: for a browser that is logged in, or that opened a launch of the app.
 //!
-//! An app has a host of its own, where the login of our pages does not reach. A browser that comes without leave is sent to
-//! a page of ours, which is logged in and sends it back with a signed code; the code becomes a cookie of the app's host.
+//! An app has its own host, where the login of our pages is not available. A browser without access is redirected to a
+//! page of ours, which is logged in and redirects back with a signed code; the code becomes a cookie of the app's
+//! host.
 
 use std::sync::Arc;
 
@@ -30,13 +31,13 @@ use crate::{
     wire::{AppAddress, EnterApp},
 };
 
-/// Seconds that a code is good.
+/// Lifetime of a code in seconds.
 const CODE: i64 = 60;
 
-/// Seconds that somebody with a key, who has no login to end, may load files.
+/// Lifetime of access with an API key, which has no login that ends.
 const DAY: i64 = 24 * 60 * 60;
 
-/// Open an app in a browser that is logged in
+/// Open an app in a logged-in browser
 #[utoipa::path(post, path = "/api/apps/{name}/entry", tag = "apps", params(("name" = String, Path, description = "The app")), request_body = EnterApp, responses(
     (status = 200, body = AppAddress),
     (status = 400, body = ApiError),
@@ -49,7 +50,7 @@ pub(crate) async fn entry(
     Json(wish): Json<EnterApp>,
 ) -> ApiResult<axum::Json<AppAddress>> {
     if !is_path(&wish.path) {
-        return Err(ApiError::invalid("`path` must begin with one /"));
+        return Err(ApiError::invalid("`path` must begin with a single /"));
     }
     let found = weblets.launches.find_app(&name).await?;
     let now = Timestamp::now().as_second();
@@ -68,7 +69,7 @@ pub(crate) async fn entry(
     Ok(axum::Json(AppAddress { url }))
 }
 
-/// Takes a code, and sends the browser on with a cookie.
+/// Exchanges a code for a cookie, and redirects.
 pub(super) fn enter(
     weblets: &Weblets,
     found: &gangway_apps::App,
@@ -96,13 +97,13 @@ pub(super) fn enter(
     Some((StatusCode::SEE_OTHER, answer).into_response())
 }
 
-/// What a browser that opened a launch shows when it loads the files of the app.
+/// The cookie value for the files of an app, for a browser that opened a launch.
 pub(super) fn for_launch(weblets: &Weblets, found: &gangway_apps::App, launch: &Launch) -> String {
     let until = format!("until-{}", launch.expires_at.as_second());
     signed(weblets, "app-files", found, &until)
 }
 
-/// Whether a request may have files of an app.
+/// Whether a request may load files of an app.
 pub(super) fn may_load(weblets: &Weblets, found: &gangway_apps::App, headers: &HeaderMap) -> bool {
     if !weblets.http.guard.required() || weblets.http.addresses.shared() {
         return true;
@@ -126,7 +127,7 @@ pub(super) fn may_load(weblets: &Weblets, found: &gangway_apps::App, headers: &H
     is_logged_in(weblets, found, headers) || subjects(weblets, found, headers).iter().any(lasts)
 }
 
-/// Whether it comes from a browser that is logged in, and opened the app by its address.
+/// Whether the browser is logged in and opened the app by its address.
 pub(super) fn is_logged_in(
     weblets: &Weblets,
     found: &gangway_apps::App,
@@ -141,7 +142,7 @@ pub(super) fn is_logged_in(
     subjects.iter().any(|subject| lasts(subject) == Some(true))
 }
 
-/// What the cookies for the files of an app say, as far as we signed them.
+/// The contents of the validly signed cookies for the files of an app.
 fn subjects(weblets: &Weblets, found: &gangway_apps::App, headers: &HeaderMap) -> Vec<String> {
     let all = cookies(headers, weblets.http.addresses.files_cookie());
     all.iter()
@@ -149,7 +150,7 @@ fn subjects(weblets: &Weblets, found: &gangway_apps::App, headers: &HeaderMap) -
         .collect()
 }
 
-/// What somebody who may not have a file gets: a page of ours when they go to a page, else an error.
+/// The response without access: a page of ours for a navigation, otherwise an error.
 pub(super) fn turned_away(
     weblets: &Weblets,
     found: &gangway_apps::App,
@@ -174,7 +175,7 @@ pub(super) fn turned_away(
     (StatusCode::SEE_OTHER, answer).into_response()
 }
 
-/// A path on the same host: `//` would lead to another one.
+/// A path on the same host: `//` would be another one.
 fn is_path(text: &str) -> bool {
     let rest = text.strip_prefix('/');
     let plain = |text: &str| {

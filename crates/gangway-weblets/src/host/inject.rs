@@ -1,4 +1,4 @@
-//! The script that stands first in a launched page, with all that it needs.
+//! The script injected first into a launched page.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::{
     token::{Opened, Token},
 };
 
-/// The file that makes the context of a page; it is called with what it needs.
+/// Creates the context of a page.
 const RUNTIME: &str = "context.js";
 
-/// Bytes of data that stand in the page itself; more would hold up the page, and are fetched when they are first used.
+/// Data above this size is not inlined, since it would delay the page; it is loaded on first use.
 const INLINE: usize = 64 << 10;
 
-/// What the script in a launched page is told.
+/// Parameters of the injected script.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Boot<'a> {
@@ -39,7 +39,6 @@ struct Boot<'a> {
     reload: bool,
 }
 
-/// The script that makes the context, with all it needs.
 pub(super) async fn injection(
     weblets: &Arc<Weblets>,
     opened: &Opened,
@@ -47,7 +46,7 @@ pub(super) async fn injection(
 ) -> ApiResult<Injection> {
     let launch = &opened.launch;
     let runtime = gangway_assets::text(RUNTIME).ok_or_else(|| {
-        let message = "this build has no pages in it; build them with `make web` and start again";
+        let message = "this build contains no pages; build them with `make web` and restart";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
     })?;
     let session = weblets.hub.open(launch.session).await?;
@@ -70,7 +69,7 @@ pub(super) async fn injection(
             "{sockets}{prefix}{OURS}ws?launch={token}&proof={}",
             opened.proof
         ),
-        // A page without an origin could not be told from a stranger's.
+        // A page without an origin cannot be distinguished from another app's.
         storage: (!weblets.http.addresses.shared()).then(|| {
             let proof = &opened.proof;
             format!("{server}{}?launch={token}&proof={proof}", storage::PATH)
@@ -80,7 +79,7 @@ pub(super) async fn injection(
         reload: launch.reload,
     };
     let boot = serde_json::to_string(&boot).unwrap_or_default();
-    // As texts that the script reads: written out as objects, a key `__proto__` would be no key.
+    // Parsed from strings: in an object literal, the key `__proto__` would not be a key.
     let mut script =
         String::with_capacity(runtime.len() + 2 * (boot.len() + opened.data.len().min(INLINE)));
     script.push('(');

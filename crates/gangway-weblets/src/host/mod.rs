@@ -1,4 +1,4 @@
-//! The hosts of apps: their files, their context where an agent launched them, and the routes that are theirs.
+//! The hosts of apps: files, the context of launched pages, and routes of our own.
 
 mod cookies;
 pub(crate) mod entry;
@@ -39,10 +39,10 @@ use crate::{
 
 pub use other_routes::{AppHostRoutes, AppPage};
 
-/// What is ours on the host of an app.
+/// Prefix of our own routes on an app's host.
 pub(super) const OURS: &str = "/__gangway/";
 
-/// Answers what is asked of an app's host; everything else goes on.
+/// Handles requests to an app's host; others are passed on.
 pub async fn on_app_host(
     State(weblets): State<Arc<Weblets>>,
     mut request: Request,
@@ -57,23 +57,23 @@ pub async fn on_app_host(
     let Some(asked) = weblets.http.addresses.asked(&host, request.uri().path()) else {
         return notice(
             StatusCode::NOT_FOUND,
-            "There is no app here",
-            "The address names no app.",
+            "App not found",
+            "This address does not belong to an app.",
             None,
         );
     };
     let Some(found) = weblets.apps.called(&asked.app).await else {
         let words = format!("There is no app {} on this Gangway.", asked.app);
-        return notice(StatusCode::NOT_FOUND, "There is no such app", &words, None);
+        return notice(StatusCode::NOT_FOUND, "App not found", &words, None);
     };
     if found.name != asked.app {
         return elsewhere(&weblets, &found, &asked, &request);
     }
-    // It would outlive the page, and answer for the app in place of its files.
+    // A service worker would outlive the page, and serve the app in place of its files.
     let worker = request.headers().get("service-worker");
     if worker.is_some_and(|kind| kind == "script") && !found.manifest.service_worker {
         let message = format!(
-            "{} has no service worker; its APP.md must say `service_worker: true`",
+            "{} has no service worker; set `service_worker: true` in its APP.md",
             found.name
         );
         let code = "service_worker_not_allowed";
@@ -97,12 +97,12 @@ pub async fn on_app_host(
     }
     let (parts, _) = request.into_parts();
     match asked.path.strip_prefix(OURS) {
-        // What apps share is the business of whoever serves files.
+        // Shared packages are served with the files.
         Some(name) if !name.starts_with("vendor/") => {
             let answer = ours(&weblets, &found, name.to_owned(), parts).await;
             let mut response = answer.into_response();
             if weblets.http.addresses.shared() {
-                // Pages without an origin load even this from elsewhere.
+                // Pages without an origin load even this cross-origin.
                 for (name, value) in open_to_all() {
                     let value = HeaderValue::from_static(value);
                     response.headers_mut().insert(name, value);
@@ -114,7 +114,7 @@ pub async fn on_app_host(
     }
 }
 
-/// Sends a person on who goes to the host of another app of this name, which is not here. Nothing is served on that host.
+/// Redirects from the host of another app of this name that is not here. Nothing is served on that host.
 fn elsewhere(
     weblets: &Weblets,
     found: &gangway_apps::App,
@@ -123,7 +123,7 @@ fn elsewhere(
 ) -> Response {
     let path = asked.path.trim_start_matches('/');
     if request.method() != Method::GET || !opens_a_page(&asked.path, request.headers()) {
-        let message = format!("this app is called {} here", found.name);
+        let message = format!("the name of this app is {}", found.name);
         return ApiError::new(StatusCode::NOT_FOUND, "not_found", message).into_response();
     }
     let location = format!("{}{path}", weblets.http.addresses.url(&found.name));
@@ -134,12 +134,12 @@ fn elsewhere(
     (StatusCode::TEMPORARY_REDIRECT, answer).into_response()
 }
 
-/// What follows `launch=` in an address.
+/// The query parameter `launch`.
 pub(super) fn token(uri: &Uri) -> Option<Option<Token>> {
     after(uri, "launch").map(|text| text.parse().ok())
 }
 
-/// What follows another name in an address.
+/// A query parameter.
 pub(super) fn after<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri
         .query()?
@@ -163,7 +163,7 @@ async fn ours(
     mut parts: Parts,
 ) -> ApiResult<Response> {
     let missing = || {
-        let message = "there is nothing at this address";
+        let message = "not found";
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     };
     match name.as_str() {
@@ -171,7 +171,7 @@ async fn ours(
             gangway_assets::file(&name, &parts.headers).ok_or_else(missing)
         }
         "enter" => entry::enter(weblets, found, &parts.uri, &parts.headers).ok_or_else(|| {
-            let message = "this address has expired; open the app's address again";
+            let message = "this link has expired; open the app's address again";
             ApiError::new(StatusCode::GONE, "entry_expired", message)
         }),
         "data" | "ws" => {
@@ -210,7 +210,7 @@ async fn file(
     parts: Parts,
 ) -> Response {
     let back = weblets.http.addresses.url(&found.name);
-    // An address is used up by a page alone, not by what only looks whether it is there or what a page loads.
+    // Only loading the page uses up an address, not a HEAD request or a subresource.
     let opens = parts.method == Method::GET && opens_a_page(&asked.path, &parts.headers);
     let opened = match token(&parts.uri).filter(|_| opens) {
         None => None,
@@ -220,7 +220,7 @@ async fn file(
         },
     };
     if opened.is_none() && opens {
-        // A link or a form inside a launched page leads to an address without its launch.
+        // Links and forms inside a launched page lead to addresses without its launch.
         if let Some(location) = followed(weblets, found, &parts).await {
             let answer = [
                 (header::LOCATION, location),
@@ -234,7 +234,7 @@ async fn file(
         return entry::turned_away(weblets, found, &parts.uri, opens);
     }
     let mut ancestors = vec!["'self'".to_owned()];
-    // Policies know no IPv6 addresses; browsers complain about each in the console of the app.
+    // Content security policies do not support IPv6 addresses; browsers would log an error for each.
     let own = weblets.http.guard.own_origins();
     ancestors.extend(own.filter(|origin| !origin.contains('[')));
     let mut kept = Vec::new();
@@ -282,10 +282,10 @@ async fn file(
     let frames = format!("frame-ancestors {}{sandbox}", ancestors.join(" "));
     let headers = response.headers_mut();
     if let Ok(frames) = HeaderValue::from_str(&frames) {
-        // Beside the app's own: all policies hold.
+        // In addition to the app's own: all policies apply.
         headers.append(header::CONTENT_SECURITY_POLICY, frames);
     }
-    // Says the same in an older word, which knows no lists.
+    // For browsers without `frame-ancestors`; has no lists.
     headers.insert(
         header::X_FRAME_OPTIONS,
         HeaderValue::from_static("SAMEORIGIN"),
@@ -300,7 +300,7 @@ async fn file(
     response
 }
 
-/// Where a request goes on that came from a launched page of the same app: the same address with that page's launch in it.
+/// Redirects a request from a launched page of the same app to the same URL with that launch.
 async fn followed(
     weblets: &Arc<Weblets>,
     found: &gangway_apps::App,
@@ -311,7 +311,7 @@ async fn followed(
     }
     let text = |name: HeaderName| parts.headers.get(name)?.to_str().ok();
     let from: Uri = text(header::REFERER)?.parse().ok()?;
-    // A page of another origin that names a launch says nothing about this browser's wish.
+    // A page of another origin says nothing about this browser's intent.
     let same = from.authority()?.as_str() == text(header::HOST)?;
     let site = text(HeaderName::from_static("sec-fetch-site"));
     if !same || site.is_some_and(|site| site != "same-origin") {
@@ -333,7 +333,7 @@ async fn followed(
     Some(format!("{}?{query}launch={launch}", parts.uri.path()))
 }
 
-/// Whether somebody goes to a page, as far as can be told before it is looked for.
+/// Whether a request is a navigation, as far as the headers tell.
 fn opens_a_page(path: &str, headers: &HeaderMap) -> bool {
     if let Some(dest) = headers.get("sec-fetch-dest") {
         return ["document", "iframe", "frame"]
@@ -354,8 +354,8 @@ async fn admitted(
 ) -> Result<(Opened, Token), Turned> {
     let unknown = (
         StatusCode::NOT_FOUND,
-        "This launch is not known",
-        "The address is not complete, or its session was deleted.",
+        "Launch not found",
+        "The address is incomplete, or its session was deleted.",
     );
     let token = token.ok_or(unknown)?;
     let cookies = cookies(headers, weblets.http.addresses.cookie());
@@ -364,20 +364,20 @@ async fn admitted(
         Ok(Admission::Expired) => Err((
             StatusCode::GONE,
             "This launch has ended",
-            "Its time is over. Ask the agent to open the app again.",
+            "It has expired. Ask the agent to open the app again.",
         )),
         Ok(Admission::Used) => Err((
             StatusCode::GONE,
             "This launch was opened in another browser",
-            "An address of a launch is good for the first browser that opens it. Open the app from the chat again.",
+            "The address of a launch is valid only in the first browser that opens it. Open the app from the chat again.",
         )),
         Ok(Admission::Unknown) => Err(unknown),
         Err(error) => {
             let error = ApiError::from(error);
-            tracing::error!(code = error.error_code, "a launch could not be looked up");
+            tracing::error!(code = error.error_code, "cannot look up a launch");
             Err((
                 StatusCode::SERVICE_UNAVAILABLE,
-                "The app cannot be opened now",
+                "The app cannot be opened right now",
                 "Try again in a moment.",
             ))
         }

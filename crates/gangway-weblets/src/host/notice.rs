@@ -1,4 +1,4 @@
-//! The page that stands where an app cannot be seen.
+//! Error pages on the hosts of apps.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -7,13 +7,12 @@ use axum::{
 
 use gangway_http::html::escape;
 
-/// How such a page looks, in the light and in the dark.
+/// Light and dark.
 const STYLE: &str = "html{color-scheme:light dark;background:#fff;color:#17202b}\
     body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}\
     h1{font-size:1.4rem}a,a:visited{color:#1a56c8}\
     @media(prefers-color-scheme:dark){html{background:#111418;color:#e6ebf0}a,a:visited{color:#86b0ff}}";
 
-/// A page that says why there is no app to see.
 pub(super) fn notice(status: StatusCode, title: &str, words: &str, back: Option<&str>) -> Response {
     let link = back.map(|url| {
         format!(

@@ -1,4 +1,4 @@
-//! What other protocols serve on the hosts of apps, and who may use it.
+//! Routes of other protocols on the hosts of apps, and their authorization.
 
 use std::sync::Arc;
 
@@ -14,28 +14,27 @@ use gangway_http::error::ApiError;
 use super::{cookies::cookies, entry::may_load, token};
 use crate::{Weblets, token::Admission};
 
-/// Routes of other protocols on the hosts of apps; the server implements it.
+/// Implemented by the server.
 pub trait AppHostRoutes: Send + Sync {
-    /// The path of the WebSocket on which pages of apps offer themselves to agents.
+    /// The path of the WebSocket for pages of apps.
     fn socket_path(&self) -> &str;
 
-    /// Notes on a request for that WebSocket which page makes it.
+    /// Attaches the page's identity to a request for that WebSocket.
     fn identify(&self, request: &mut Request, page: AppPage);
 
-    /// A script that is served to pages of apps under this name.
+    /// A script for pages of apps.
     fn script(&self, name: &str) -> Option<Response>;
 }
 
 /// A page of an app, on the app's own host.
 #[derive(Debug, Clone)]
 pub struct AppPage {
-    /// The app.
     pub app: AppName,
-    /// The chat that it was launched from, if this is the browser that it was opened in.
+    /// The chat that it was launched from, if this browser opened it.
     pub chat: Option<SessionId>,
 }
 
-/// Lets a page of an app offer itself to agents, if it may be there at all.
+/// Authorizes a page of an app to connect.
 pub(super) async fn to_socket(
     weblets: &Arc<Weblets>,
     found: &Arc<gangway_apps::App>,
@@ -44,7 +43,7 @@ pub(super) async fn to_socket(
 ) -> Response {
     let chat = launched_from(weblets, found, request.uri(), request.headers()).await;
     if chat.is_none() && !may_load(weblets, found, request.headers()) {
-        let message = "only pages of an app that an agent launched, or that a logged-in browser opened, may join the relay";
+        let message = "only pages of an app that was launched by an agent or opened in a logged-in browser can join the relay";
         return ApiError::new(StatusCode::UNAUTHORIZED, "launch_required", message).into_response();
     }
     let page = AppPage {
@@ -55,7 +54,7 @@ pub(super) async fn to_socket(
     next.run(request).await
 }
 
-/// The chat that a page was launched from, if this is the browser that it was opened in.
+/// The chat that a page was launched from, if this browser opened it.
 async fn launched_from(
     weblets: &Arc<Weblets>,
     found: &gangway_apps::App,
@@ -68,7 +67,7 @@ async fn launched_from(
         return None;
     }
     match weblets.launches.admit(&token, &found.name, &cookies).await {
-        // With a cookie to set, nobody has opened it yet.
+        // With a cookie to set, no browser has opened it yet.
         Ok(Admission::Opened(opened)) if opened.cookie.is_none() => Some(opened.launch.session),
         _ => None,
     }

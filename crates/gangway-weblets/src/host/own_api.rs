@@ -1,4 +1,4 @@
-//! The part of the server that an app of ours has for itself: its pages reach it on their own host, and no other app does.
+//! Routes of the server for one built-in app: available to its pages on their own host, and to no other app.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use gangway_http::{
 use super::{cookies::cookies, entry::is_logged_in};
 use crate::{Weblets, token::Token};
 
-/// Whether this app has the part of the server that is asked for. A folder of the same name has not: it may be anybody's.
+/// Whether the requested path belongs to this app. An app in a folder of the same name has no access: it could be
+/// anyone's.
 pub(super) fn is_asked(weblets: &Weblets, found: &gangway_apps::App, asked: &AppRequest) -> bool {
     let shipped = found.origin == Origin::Builtin;
     shipped
@@ -22,12 +23,12 @@ pub(super) fn is_asked(weblets: &Weblets, found: &gangway_apps::App, asked: &App
         && weblets.http.guard.is_app_api(&asked.app, &asked.path)
 }
 
-/// Whether a launch of this app lets its pages use more than files.
+/// Whether launches of this app give access to such routes.
 pub(super) fn has(weblets: &Weblets, found: &gangway_apps::App) -> bool {
     found.origin == Origin::Builtin && weblets.http.guard.app_api(&found.name).is_some()
 }
 
-/// Authenticates a request: a key, a browser that is logged in, or one that opened a launch.
+/// Authenticates by API key, login, or opened launch.
 pub(super) async fn admitted(
     weblets: &Arc<Weblets>,
     found: &gangway_apps::App,

@@ -1,6 +1,6 @@
-//! JSON as a text in a script of a page.
+//! JSON as a string literal in an inline script.
 
-/// Writes JSON as a text of a script that can stand in a page: nothing in it ends the text, the script, or a line of it.
+/// Appends JSON as a string literal; escapes everything that could end the string, the script or the line.
 pub(super) fn push_text(script: &mut String, json: &str) {
     let special = |c: char| matches!(c, '\'' | '\\' | '<' | '\u{2028}' | '\u{2029}');
     script.push('\'');
@@ -42,7 +42,7 @@ mod tests {
             !text.replace("\\\\", "").replace("\\'", "").contains('\''),
             "{text}"
         );
-        // What stands in single quotes in a script stands in double quotes in JSON.
+        // Single quotes in the script are double quotes in JSON.
         let read = text.replace('"', "\\\"").replace("\\'", "'");
         assert_eq!(
             serde_json::from_str::<String>(&format!("\"{read}\"")).unwrap(),

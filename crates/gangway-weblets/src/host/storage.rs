@@ -1,4 +1,4 @@
-//! What an app stores where its browser gives it no storage: texts by name, kept for the app in the data folder.
+//! Storage for apps whose browser provides none: strings by key, in the data folder.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -15,15 +15,14 @@ use gangway_http::error::{ApiError, ApiResult};
 use super::{after, token};
 use crate::{Weblets, token::Shown};
 
-/// Where it is on the host of an app.
 pub(super) const PATH: &str = "/__gangway/storage";
 
-/// Bytes that an app may store, as JSON; browsers give about as much.
+/// Size limit per app as JSON; similar to browsers.
 const MOST: usize = 10 << 20;
 
 type Texts = BTreeMap<String, String>;
 
-/// Gives a page of a launch what its app stored, or takes changes to it; `null` takes a text away.
+/// Reads or changes the storage of a launch's app; `null` removes a key.
 pub(super) async fn answer(
     weblets: &Arc<Weblets>,
     found: &gangway_apps::App,
@@ -46,17 +45,19 @@ pub(super) async fn answer(
         return Ok(axum::Json(texts).into_response());
     }
     if parts.method != Method::POST {
-        let message = "storage is read with GET and changed with POST";
+        let message = "use GET to read storage and POST to change it";
         let code = "method_not_allowed";
         return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, code, message));
     }
     let too_large = || {
-        let message = format!("an app may store at most {MOST} bytes");
+        let message = format!("an app can store at most {MOST} bytes");
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "storage_full", message)
     };
     let body = to_bytes(body, MOST).await.map_err(|_| too_large())?;
-    let changes: BTreeMap<String, Option<String>> = serde_json::from_slice(&body)
-        .map_err(|error| ApiError::invalid(format!("an object of texts is wanted: {error}")))?;
+    let changes: BTreeMap<String, Option<String>> =
+        serde_json::from_slice(&body).map_err(|error| {
+            ApiError::invalid(format!("the body must be an object of strings: {error}"))
+        })?;
     let _alone = weblets.storing.lock().await;
     let stored = blocking(move || {
         let mut texts = read(&file)?;
@@ -97,8 +98,8 @@ async fn blocking<T: Send + 'static>(
     done.map_err(std::io::Error::other)
         .flatten()
         .map_err(|error| {
-            tracing::error!(%error, "the storage of an app failed");
-            let message = "the storage of this app failed; the server's log says more";
+            tracing::error!(%error, "cannot access the storage of an app");
+            let message = "cannot access the storage of this app; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
         })
 }

@@ -1,4 +1,4 @@
-//! Launching an app, and looking after a launch, over REST.
+//! REST routes of launches.
 
 use std::sync::Arc;
 
@@ -22,10 +22,9 @@ use crate::{
     wire::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp},
 };
 
-/// The launch of this name.
 pub(crate) async fn find(weblets: &Weblets, id: &str) -> ApiResult<Launch> {
     let id: LaunchId = id.parse().map_err(|_| {
-        let message = "no launch has this id";
+        let message = "launch not found";
         ApiError::new(StatusCode::NOT_FOUND, "launch_not_found", message)
     })?;
     Ok(weblets.hub.launch(id).await?)
@@ -53,7 +52,7 @@ pub(super) async fn launch(
         session.map_err(|_| ApiError::no_session(wish.session.as_deref().unwrap_or("")))?;
     if let Some(session) = session {
         if !admitted.may(&weblets.http, Scope::Chat) {
-            let message = "launching an app in a chat with `session` needs the scope chat";
+            let message = "launching an app in a chat with `session` requires the scope chat";
             let status = StatusCode::FORBIDDEN;
             return Err(ApiError::new(status, "scope_required", message));
         }
@@ -81,7 +80,7 @@ pub(super) async fn launch(
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-/// Show a launch
+/// Get a launch
 #[utoipa::path(get, path = "/api/launches/{id}", tag = "apps", params(("id" = String, Path, description = "The launch")), responses(
     (status = 200, body = LaunchInfo),
     (status = 404, body = ApiError),
@@ -103,7 +102,7 @@ pub(super) async fn show(
     }))
 }
 
-/// Make another address for a launch
+/// Create another address for a launch
 #[utoipa::path(post, path = "/api/launches/{id}/open", tag = "apps", params(("id" = String, Path, description = "The launch")),
     request_body = OpenLaunch, responses(
     (status = 200, body = OpenedLaunch),
@@ -130,7 +129,7 @@ pub(super) async fn open(
     }))
 }
 
-/// Tell an app something
+/// Send an event to an app
 #[utoipa::path(post, path = "/api/launches/{id}/events", tag = "apps", params(("id" = String, Path, description = "The launch")),
     request_body = TellApp, responses(
     (status = 200, body = ToldApp),
@@ -144,7 +143,8 @@ pub(super) async fn tell(
 ) -> ApiResult<Json<ToldApp>> {
     let launch = find(&weblets, &id).await?;
     if !is_event_name(&wish.event) {
-        let message = "`event` must be small letters, digits and hyphens, beginning with a letter";
+        let message =
+            "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
         return Err(ApiError::invalid(message));
     }
     let session = weblets.hub.open(launch.session).await?;

@@ -1,4 +1,4 @@
-//! The apps there are, and what they may do.
+//! REST routes of apps: list, show, grants, trusted folders.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     wire::{AppDetails, AppEventInfo, AppInfo, AppList, TrustFolder, UntrustedFolder},
 };
 
-/// Characters of a sentence.
+/// Length limit of a query.
 const SENTENCE: usize = 1000;
 
 #[derive(Deserialize)]
@@ -27,7 +27,6 @@ pub(super) struct Which {
     query: Option<String>,
 }
 
-/// An app as the API shows it.
 fn info(weblets: &Weblets, one: &gangway_apps::App) -> AppInfo {
     let manifest = &one.manifest;
     let agent = &manifest.agent;
@@ -57,7 +56,7 @@ fn info(weblets: &Weblets, one: &gangway_apps::App) -> AppInfo {
 
 /// List the apps
 #[utoipa::path(get, path = "/api/apps", tag = "apps", params(
-    ("query" = Option<String>, Query, description = "A sentence; the apps that fit it, best first"),
+    ("query" = Option<String>, Query, description = "A sentence; returns matching apps, best first"),
 ), responses((status = 200, body = AppList), (status = 400, body = ApiError)))]
 pub(super) async fn list(
     State(weblets): State<Arc<Weblets>>,
@@ -67,7 +66,7 @@ pub(super) async fn list(
     let found = match which.query {
         None => all,
         Some(query) if query.chars().count() > SENTENCE => {
-            let message = format!("`query` has more than {SENTENCE} characters");
+            let message = format!("`query` must be at most {SENTENCE} characters");
             return Err(ApiError::invalid(message));
         }
         Some(query) => rank(Some(&query), &all)
@@ -87,7 +86,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Trust a folder of apps, or no longer
+/// Trust or untrust a folder of apps
 #[utoipa::path(put, path = "/api/app-folders", tag = "apps", request_body = TrustFolder, responses(
     (status = 204),
     (status = 400, body = ApiError),
@@ -99,7 +98,7 @@ pub(super) async fn trust(
     let folders = weblets.apps.folders.clone();
     let (folder, trusted) = (std::path::PathBuf::from(&wish.folder), wish.trusted);
     if !folder.is_absolute() {
-        return Err(ApiError::invalid("`folder` must be a whole path"));
+        return Err(ApiError::invalid("`folder` must be an absolute path"));
     }
     let work = tokio::task::spawn_blocking(move || folders.trust(&folder, trusted));
     let done = work.await.map_err(std::io::Error::other);
@@ -109,7 +108,7 @@ pub(super) async fn trust(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Show an app
+/// Get an app
 #[utoipa::path(get, path = "/api/apps/{name}", tag = "apps", params(("name" = String, Path, description = "The app")), responses(
     (status = 200, body = AppDetails),
     (status = 404, body = ApiError),
@@ -127,10 +126,10 @@ pub(super) async fn show(
     }))
 }
 
-/// Take back what an app may always do
+/// Revoke a grant of an app
 #[utoipa::path(delete, path = "/api/apps/{name}/grants/{action}", tag = "apps", params(
     ("name" = String, Path, description = "The app"),
-    ("action" = String, Path, description = "What it may do, as the app's `grants` say"),
+    ("action" = String, Path, description = "One of the app's `grants`"),
 ), responses((status = 204), (status = 404, body = ApiError)))]
 pub(super) async fn revoke(
     State(weblets): State<Arc<Weblets>>,
@@ -138,7 +137,7 @@ pub(super) async fn revoke(
 ) -> ApiResult<StatusCode> {
     let one = weblets.launches.find_app(&name).await?;
     if !weblets.hub.app_granted(&one.name, &action).await? {
-        let message = "this app was not granted that; GET /api/apps/NAME lists its grants";
+        let message = "grant not found; GET /api/apps/NAME lists the app's grants";
         return Err(ApiError::new(
             StatusCode::NOT_FOUND,
             "grant_not_found",

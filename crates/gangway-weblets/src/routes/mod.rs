@@ -1,4 +1,4 @@
-//! Routes of weblets: the list of apps, launching one, and the channel on which app and agent talk.
+//! Routes of weblets: apps, launches, and the channel between app and agent.
 
 pub(crate) mod launch;
 mod list;
@@ -16,7 +16,6 @@ use crate::{
     socket::{for_agent, for_page},
 };
 
-/// Routes of the API.
 #[must_use]
 pub fn routes() -> Routes<Arc<Weblets>> {
     Routes::new()
@@ -73,5 +72,4 @@ pub fn routes() -> Routes<Arc<Weblets>> {
     launch::tell,
     crate::host::entry::entry,
 ))]
-/// These routes in the OpenAPI document.
 pub struct Documented;

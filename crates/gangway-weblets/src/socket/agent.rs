@@ -1,4 +1,4 @@
-//! The agent's side of the channel: what the app of a launch says and wants done, for an agent from outside.
+//! The agent's side of the channel: events and requests of a launch's app, for an external agent.
 
 use std::sync::Arc;
 
@@ -21,14 +21,13 @@ use crate::{
     wire::channel::{AgentSays, AgentTold, AppFault},
 };
 
-/// Bytes of a message.
+/// Size limit of a message.
 const MESSAGE: usize = (1 << 20) + (64 << 10);
 
-/// Characters of a code and of the words that come with it.
+/// Length limits of an error code and message.
 const CODE: usize = 40;
 const WORDS: usize = 2000;
 
-/// An agent from outside, with an app.
 pub(super) struct Agent {
     pub(super) weblets: Arc<Weblets>,
     pub(super) session: Arc<Session>,
@@ -36,20 +35,20 @@ pub(super) struct Agent {
     pub(super) _present: Present,
 }
 
-/// What an agent says against a request, in the form that the app sees.
+/// An agent's error, in the app's format.
 fn refusal(fault: Option<AppFault>) -> AppRefusal {
     let (code, message) = fault.map_or((None, None), |fault| (fault.code, fault.message));
     let short = |text: String, most: usize| text.chars().take(most).collect::<String>();
     AppRefusal {
         code: code.map_or_else(|| "E-AGT-004".to_owned(), |code| short(code, CODE)),
-        // Without words of its own the page says what was denied.
+        // Without a message the page names the denied action.
         message: message
             .map(|message| short(message, WORDS))
             .unwrap_or_default(),
     }
 }
 
-/// Something that waits for the agent, as it is told; nothing when it is for somebody else.
+/// An item as a message to the agent; `None` if it is not for the agent.
 pub(super) fn waiting(launch: &Launch, seq: u64, at: Timestamp, news: &AppNews) -> Option<Bytes> {
     let (timestamp, weblet) = (at.as_millisecond(), launch.app.to_string());
     let told = match news.clone() {
@@ -104,7 +103,7 @@ impl Agent {
                 .await
             {
                 Ok(true) => None,
-                Ok(false) => Some(wrong("there is no event of this id", Some(id))),
+                Ok(false) => Some(wrong("event not found", Some(id))),
                 Err(error) => Some(broken(error, Some(id))),
             },
             AgentSays::WebletResponse {
@@ -123,13 +122,13 @@ impl Agent {
                     .await
                 {
                     Ok(true) => None,
-                    Ok(false) => Some(wrong("there is no request of this id", Some(id))),
+                    Ok(false) => Some(wrong("request not found", Some(id))),
                     Err(error) => Some(broken(error, Some(id))),
                 }
             }
             AgentSays::AgentEvent { event, payload, id } => {
                 if !is_event_name(&event) {
-                    let words = "`event` must be small letters, digits and hyphens, beginning with a letter";
+                    let words = "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
                     return Some(wrong(words, id));
                 }
                 let source = Source::Agent { name: by };
@@ -150,7 +149,7 @@ impl Agent {
 impl Side for Agent {
     fn heard(&mut self, text: Utf8Bytes) -> Next {
         if text.len() > MESSAGE {
-            let words = format!("a message may have {MESSAGE} bytes at the most");
+            let words = format!("a message must be at most {MESSAGE} bytes");
             return Next::Say(vec![wrong(words, None)]);
         }
         match read::<AgentSays>(&text, "weblet-ack, weblet-response, agent-event, ping") {

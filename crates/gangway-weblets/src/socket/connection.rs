@@ -1,4 +1,4 @@
-//! What the connections of an app's page and of its agent have in common on the shared WebSocket loop.
+//! The common parts of a page's and an agent's connection on the shared WebSocket loop.
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
@@ -17,56 +17,49 @@ use tokio::time::Sleep;
 
 use crate::Weblets;
 
-/// Bytes of events that are taken from the log in one go.
+/// Bytes of events read from the log at once.
 const CHUNK: usize = 64 << 10;
 
-/// Messages of one client that are in progress; further ones are not read meanwhile.
+/// Messages of one client in progress; further ones are not read meanwhile.
 const AT_ONCE: usize = 256;
 
-/// What follows from something that was heard.
+/// The reaction to a message or event.
 pub(super) enum Next {
-    /// This is said.
     Say(Vec<Bytes>),
-    /// This is done first; in the order it came.
+    /// Done first, in order.
     Work(BoxFuture<'static, Done>),
 }
 
-/// What came of work: how a side goes on with it.
+/// The result of work.
 pub(super) enum Done {
-    /// This is said.
     Say(Vec<Bytes>),
-    /// An event of this name is kept; true when the agent has it.
+    /// The event with this id is stored; true if the agent has it.
     Kept(String, bool),
-    /// An event of this name is not kept.
+    /// The event with this id is not stored.
     Lost(String, AppRefusal),
-    /// A request of this name has this answer.
     Answered(String, Result<Value, AppRefusal>),
 }
 
-/// One side of the channel.
 pub(super) trait Side: Send {
-    /// A message came.
     fn heard(&mut self, text: Utf8Bytes) -> Next;
 
-    /// Work is done.
     fn done(&mut self, done: Done) -> Vec<Bytes>;
 
-    /// Something happened in the session.
     fn logged(&mut self, logged: &Arc<Logged>) -> Next;
 
-    /// Waits until something else is to be said.
+    /// Waits for another message to send.
     fn other(&mut self) -> BoxFuture<'_, Bytes>;
 
-    /// When it is over, whoever is connected.
+    /// When the connection expires.
     fn ends_at(&self) -> Option<Timestamp> {
         None
     }
 
-    /// The last words.
+    /// The last message.
     fn closing(&self, reason: &str, message: &str) -> Bytes;
 }
 
-/// Serves one side until it leaves.
+/// Serves one side until it disconnects.
 pub(super) async fn run(
     weblets: Arc<Weblets>,
     admitted: Admitted,

@@ -1,4 +1,4 @@
-//! Opens the channel between an app and its agent: who may, from which number on, and what comes first.
+//! Opens the channel between an app and its agent: authorization, resuming, and the first message.
 
 mod agent;
 mod connection;
@@ -38,19 +38,18 @@ use crate::{
     wire::channel::{AgentTold, PageTold},
 };
 
-/// Bytes of a frame: twice what is taken, so that one somewhat too large is answered.
+/// Size limit of a frame: twice that of a message, so that one somewhat too large gets an error.
 const FRAME: usize = 2 << 20;
 
-/// How long a page that is turned away may take to hear it.
+/// How long a rejected page may take to read the reason.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// From where on.
 #[derive(Deserialize, Default)]
 pub(super) struct Since {
     pub(super) since: Option<String>,
 }
 
-/// For an agent from outside.
+/// For an external agent.
 pub(crate) async fn for_agent(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
@@ -97,7 +96,7 @@ pub(crate) async fn for_agent(
     }))
 }
 
-/// For a page of an app that somebody's own page holds in a frame, by way of that page.
+/// For a page of an app embedded in another page, through that page.
 pub(crate) async fn for_page(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
@@ -114,7 +113,7 @@ pub(crate) async fn for_page(
     }
 }
 
-/// Says on the channel itself why there is none: a browser tells its page nothing of an upgrade that was refused.
+/// Sends the reason on the channel itself: a browser tells its page nothing about a refused upgrade.
 pub(super) fn turn_away(
     weblets: Arc<Weblets>,
     upgrade: UpgradeResult,
@@ -136,7 +135,6 @@ pub(super) fn turn_away(
     }))
 }
 
-/// The page's side of the channel.
 pub(super) async fn page(
     weblets: Arc<Weblets>,
     mut launch: Launch,
@@ -147,7 +145,7 @@ pub(super) async fn page(
     if launch.expires_at <= jiff::Timestamp::now() {
         return turn_away(weblets, upgrade, Ending::Expired);
     }
-    // What the app was given is the largest part of it, and nobody asks for it here.
+    // The launch data is by far the largest part, and is not needed here.
     launch.data.clear();
     launch.config.clear();
     let session = match weblets.hub.open(launch.session).await {
@@ -186,13 +184,13 @@ pub(super) async fn page(
     }))
 }
 
-/// Tells of changes to the files of an app that is on disk.
+/// Watches the files of an app on disk.
 async fn watch(app: &gangway_apps::App) -> Option<Watch> {
     let folder = Folder::open(app.folder.path()?).await.ok()?;
     folder.watch(FilePath::root()).await.ok()
 }
 
-/// A subscription from the right place, and what is said first.
+/// Subscribes from the right number, and returns the first message.
 async fn begin(session: &Arc<Session>, since: Since) -> ApiResult<(Subscription, Vec<PageTold>)> {
     let head = session.head();
     let mut first = vec![PageTold::Welcome { seq: head }];

@@ -1,4 +1,4 @@
-//! The page's side of the channel: what an app tells its agent and wants done, and what it is told.
+//! The page's side of the channel: events and requests of an app, and their results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,30 +23,28 @@ use crate::{
     wire::channel::{AppFault, PageSays, PageTold},
 };
 
-/// Bytes of a message, characters of a name that the page gives, of an action, and of an event.
+/// Limits of a message in bytes, and of ids and names in characters.
 const MESSAGE: usize = (1 << 20) + (64 << 10);
 const ID: usize = 100;
 const NAME: usize = 200;
 
-/// The messages of a page.
+/// Message types of a page.
 const KNOWN: &str = "weblet-event, weblet-request, weblet-cancel, ping";
 
-/// Things of one page that may wait for an answer.
+/// Pending events and requests per page.
 const WAITING: usize = 256;
 
-/// A page of an app.
 pub(super) struct Page {
     pub(super) weblets: Arc<Weblets>,
     pub(super) session: Arc<Session>,
     pub(super) launch: Arc<Launch>,
     pub(super) about: Option<Arc<gangway_apps::App>>,
-    /// Tells of changes to the app's files.
     pub(super) watch: Option<Watch>,
-    /// Events that wait for the agent; true once they are kept.
+    /// Pending events; true once they are stored.
     pub(super) events: HashMap<String, bool>,
-    /// Those of them that the agent took before it was known that they are kept.
+    /// Events that the agent acknowledged before the store did.
     pub(super) early: HashSet<String>,
-    /// Requests that wait for an answer.
+    /// Pending requests.
     pub(super) requests: HashSet<String>,
     pub(super) _present: Present,
 }
@@ -85,7 +83,7 @@ fn nack(id: String, why: AppRefusal) -> Bytes {
     told(&PageTold::WebletNack { id, error })
 }
 
-/// What a fault of the server's own looks like to an app: it is told to wait no longer.
+/// An internal error as the app sees it.
 fn broken(code: &str, error: &gangway_core::Error) -> AppRefusal {
     let code = match error {
         gangway_core::Error::TooDeep { .. } => "E-AGT-002",
@@ -102,7 +100,7 @@ impl Page {
 
     fn emitted(&mut self, id: String, event: String, payload: Value) -> Next {
         if id.is_empty() || id.len() > ID {
-            return wrong(format!("`id` must have 1 to {ID} characters"), None);
+            return wrong(format!("`id` must be 1 to {ID} characters"), None);
         }
         if event.len() > NAME || !is_event_name(&event) {
             let event: String = event.chars().take(NAME).collect();
@@ -110,7 +108,7 @@ impl Page {
             return Next::Say(vec![nack(id, refused("E-AGT-001", words))]);
         }
         if !self.events.contains_key(&id) && self.waits() {
-            let words = format!("{WAITING} events and requests of this page wait already");
+            let words = format!("this page can have at most {WAITING} pending events and requests");
             return Next::Say(vec![nack(id, refused("E-AGT-003", words))]);
         }
         self.events.insert(id.clone(), false);
@@ -128,7 +126,7 @@ impl Page {
             match kept {
                 Ok(Ok(taken)) => Done::Kept(id, taken),
                 Ok(Err(why)) => Done::Lost(id, why),
-                // The channel closes and says so; whatever waits is refused by that.
+                // The channel is closing, which fails everything that is pending.
                 Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
                 Err(error) => Done::Lost(id, broken("E-AGT-003", &error)),
             }
@@ -137,14 +135,14 @@ impl Page {
 
     fn requested(&mut self, request_id: String, action: String, params: Value) -> Next {
         if request_id.is_empty() || request_id.len() > ID {
-            return wrong(format!("`requestId` must have 1 to {ID} characters"), None);
+            return wrong(format!("`requestId` must be 1 to {ID} characters"), None);
         }
         if action.is_empty() || action.chars().count() > NAME {
-            let words = format!("`action` must have 1 to {NAME} characters");
+            let words = format!("`action` must be 1 to {NAME} characters");
             return Next::Say(vec![response(request_id, Err(refused("E-AGT-006", words)))]);
         }
         if !self.requests.contains(&request_id) && self.waits() {
-            let words = format!("{WAITING} events and requests of this page wait already");
+            let words = format!("this page can have at most {WAITING} pending events and requests");
             return Next::Say(vec![response(request_id, Err(refused("E-AGT-005", words)))]);
         }
         self.requests.insert(request_id.clone());
@@ -164,7 +162,7 @@ impl Page {
         }))
     }
 
-    /// The page waits no more, so no agent is to have it later.
+    /// The page no longer waits, so it must not be delivered later.
     fn cancelled(&mut self, id: String) -> Next {
         self.events.remove(&id);
         self.early.remove(&id);
@@ -173,13 +171,13 @@ impl Page {
         Next::Work(Box::pin(async move {
             let inbox = weblets.launches.inbox(&launch);
             if let Err(error) = inbox.cancel(&weblets.launches, &launch, &id).await {
-                tracing::warn!(%error, "an event of an app could not be cancelled");
+                tracing::warn!(%error, "cannot cancel an event of an app");
             }
             Done::Say(Vec::new())
         }))
     }
 
-    /// The agent has it; said once that is on the disk too.
+    /// Sent once the event is stored too.
     fn acknowledge(&mut self, id: String) -> Next {
         self.events.remove(&id);
         let weblets = Arc::clone(&self.weblets);
@@ -195,7 +193,7 @@ impl Page {
 impl Side for Page {
     fn heard(&mut self, text: Utf8Bytes) -> Next {
         if text.len() > MESSAGE {
-            let words = format!("a message may have {MESSAGE} bytes at the most");
+            let words = format!("a message must be at most {MESSAGE} bytes");
             return wrong(words, None);
         }
         match read::<PageSays>(&text, KNOWN) {
@@ -287,23 +285,23 @@ impl Side for Page {
     }
 }
 
-/// A message as it is meant, or what is wrong with it and what it was called.
+/// Parses a message; an error has its id.
 pub(super) fn read<T: serde::de::DeserializeOwned>(
     text: &Utf8Bytes,
     known: &str,
 ) -> Result<T, (String, Option<String>)> {
     let message: Value =
-        serde_json::from_str(text).map_err(|error| (format!("this is not JSON: {error}"), None))?;
+        serde_json::from_str(text).map_err(|error| (format!("invalid JSON: {error}"), None))?;
     let named = message.get("id").or_else(|| message.get("requestId"));
     let id = named.and_then(Value::as_str).filter(|id| id.len() <= ID);
     let id = id.map(str::to_owned);
     let kind = message.get("type").and_then(Value::as_str);
     let Some(kind) = kind.map(|kind| kind.chars().take(80).collect::<String>()) else {
-        return Err((format!("`type` is missing; it is one of: {known}"), id));
+        return Err((format!("`type` is missing; it must be one of: {known}"), id));
     };
     if !known.split(", ").any(|one| one == kind) {
         return Err((
-            format!("there is no message {kind:?}; there are: {known}"),
+            format!("unknown message type {kind:?}; known are: {known}"),
             id,
         ));
     }

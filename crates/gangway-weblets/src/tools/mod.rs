@@ -1,4 +1,4 @@
-//! Tools for agents: find an app, launch it with data, follow its events, answer its requests, send it events.
+//! Tools for agents: find an app, launch it, receive its events, answer its requests, send it events.
 
 mod offered;
 
@@ -21,11 +21,10 @@ use crate::{
     launch::{Wish, is_version},
 };
 
-/// Milliseconds that an event is waited for, when nobody says, and at the most.
+/// Default and maximum milliseconds to wait for an event.
 const WAIT: u64 = 30_000;
 const LONGEST_WAIT: u64 = 600_000;
 
-/// The tools, for the apps of a server.
 pub struct WebletTools {
     launches: Arc<Launches>,
 }
@@ -65,7 +64,7 @@ struct Respond {
     error: Option<Fault>,
 }
 
-/// Why a request is not done: words, or words with a code.
+/// The error of an answer: a message, optionally with a code.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Fault {
@@ -94,7 +93,6 @@ const NAMES: [&str; 5] = [
 ];
 
 impl WebletTools {
-    /// Tools that make and follow these launches.
     #[must_use]
     pub fn new(launches: Arc<Launches>) -> Self {
         Self { launches }
@@ -210,7 +208,7 @@ async fn open(launches: &Launches, caller: &Caller, wish: Open) -> Result<Value,
         capabilities: Vec::new(),
     };
     let wish_for = Wish {
-        // An agent in the house is the one that takes the turns of its session.
+        // A built-in agent is the agent of its session.
         agent: (!own).then_some(agent),
         outside: !own,
         data: wish.data,
@@ -229,7 +227,7 @@ fn unknown() -> String {
     "0.0.0".to_owned()
 }
 
-/// A version of three numbers, as apps expect one, from what a client calls its own.
+/// A semantic version from a client's own version.
 fn whole_version(text: &str) -> String {
     let text = text.trim_start_matches(['v', 'V']);
     let (core, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
@@ -243,9 +241,9 @@ fn whole_version(text: &str) -> String {
     whole.next().unwrap_or_else(unknown)
 }
 
-/// The launch that is meant; an agent of a session reaches those of its own alone.
+/// Finds a launch; an agent of a session has access only to its own.
 async fn find(launches: &Launches, caller: &Caller, id: &str) -> Result<Launch, ToolError> {
-    let missing = || ToolError::Failed("there is no such launch; launch_app makes one".to_owned());
+    let missing = || ToolError::Failed("launch not found; create one with launch_app".to_owned());
     let id = id.parse().map_err(|_| missing())?;
     let launch = launches
         .hub()
@@ -262,7 +260,8 @@ async fn find(launches: &Launches, caller: &Caller, id: &str) -> Result<Launch, 
 async fn next(launches: &Launches, caller: &Caller, wish: Next) -> Result<Value, ToolError> {
     let launch = find(launches, caller, &wish.launch_id).await?;
     if launch.in_house {
-        let words = "this app was opened for an agent in the house, which hears it by itself";
+        let words =
+            "this app was launched for a built-in agent, which receives its events directly";
         return Err(ToolError::Failed(words.to_owned()));
     }
     let wait = Duration::from_millis(wish.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
@@ -334,7 +333,7 @@ async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<
     match answered.await.map_err(tool_error)? {
         true => Ok(json!({ "answered": true })),
         false => Err(ToolError::Failed(
-            "there is no such request; next_app_event answers them".to_owned(),
+            "request not found; next_app_event returns requests".to_owned(),
         )),
     }
 }
@@ -342,7 +341,8 @@ async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<
 async fn send(launches: &Launches, caller: &Caller, wish: Send) -> Result<Value, ToolError> {
     let launch = find(launches, caller, &wish.launch_id).await?;
     if !is_event_name(&wish.event) {
-        let words = "`event` must be small letters, digits and hyphens, beginning with a letter";
+        let words =
+            "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
         return Err(ToolError::Failed(words.to_owned()));
     }
     let session = launches

@@ -1,4 +1,4 @@
-//! What an agent is offered of apps: to any client all of it, to an agent in the house what fits.
+//! The app tools offered to an agent: all for external clients, a selection for built-in agents.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::{LONGEST_WAIT, WebletTools};
 
-/// Apps that an agent is told of by name before it asks.
+/// Apps that are mentioned in a tool description.
 const NAMED: usize = 3;
 
 impl WebletTools {
     pub(super) fn every() -> Vec<Arc<Tool>> {
         let text = |description: &str| json!({ "type": "string", "description": description });
         let object = |description: &str| json!({ "type": "object", "description": description });
-        let launch = text("The launch, as launch_app answered");
+        let launch = text("The launch id from launch_app");
         let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
             Arc::new(Tool {
                 name: own_tool(name),
@@ -28,25 +28,25 @@ impl WebletTools {
         vec![
             one(
                 "list_apps",
-                "Find apps that can be opened for the person: what each is for, and the data and config that it takes.",
-                json!({ "query": text("What is wanted, as a sentence; the apps that fit it, best first") }),
+                "Find apps that can be opened for the user: what each is for, and the data and config it accepts.",
+                json!({ "query": text("What the app should do, as a sentence; returns matching apps, best first") }),
                 &[],
             ),
             one(
                 "launch_app",
-                "Open an app for the person, with data and config. Answers where it is.",
+                "Open an app for the user, with data and config. Returns its URL.",
                 json!({
-                    "app": text("Its name"),
-                    "agent": text("What you call yourself"),
-                    "data": object("What it shows; list_apps says what it takes"),
-                    "config": object("How it is set up"),
-                    "sessionId": text("The chat session that it belongs to; a new one when absent"),
+                    "app": text("The app's name"),
+                    "agent": text("Your name"),
+                    "data": object("Its data, as described by list_apps"),
+                    "config": object("Its configuration"),
+                    "sessionId": text("The chat session; default is a new one"),
                 }),
                 &["app"],
             ),
             one(
                 "next_app_event",
-                "Wait for the next thing that an app says or asks for. An event is acknowledged by this; a request waits \
+                "Wait for the next event or request of an app. An event is acknowledged by this; a request waits \
                  for answer_app_request.",
                 json!({
                     "launchId": launch,
@@ -56,33 +56,34 @@ impl WebletTools {
             ),
             one(
                 "answer_app_request",
-                "Answer what an app asked for: with a result, or with an error when it is not to be done.",
+                "Answer a request of an app, with a result or with an error.",
                 json!({
                     "launchId": launch,
-                    "requestId": text("The request, as next_app_event answered"),
-                    "result": object("What came of it"),
+                    "requestId": text("The requestId from next_app_event"),
+                    "result": object("The result"),
                     "error": {
                         "type": "object",
-                        "description": "Why it is not done",
-                        "properties": { "code": text("E-AGT-004 denied, E-AGT-006 unknown"), "message": text("In words") },
+                        "description": "The error, if it was denied or failed",
+                        "properties": { "code": text("E-AGT-004 denied, E-AGT-006 unknown"), "message": text("A message") },
                     },
                 }),
                 &["launchId", "requestId"],
             ),
             one(
                 "send_app_event",
-                "Tell a running app something; it hears it at once.",
+                "Send an event to a running app; it is delivered at once.",
                 json!({
                     "launchId": launch,
-                    "event": text("What kind of thing: small letters, digits and hyphens"),
-                    "payload": object("More about it"),
+                    "event": text("The event name: lowercase letters, digits and hyphens"),
+                    "payload": object("The event's payload"),
                 }),
                 &["launchId", "event"],
             ),
         ]
     }
 
-    /// What an agent in the house can call: where apps are installed, fit the sentence or are open already; those that fit are named.
+    /// The tools for a built-in agent, if apps are installed, match the sentence or are already open; matching apps
+    /// are named.
     pub(super) async fn fitting(&self, session: SessionId, sentence: &str) -> Vec<Arc<Tool>> {
         let Ok(hub) = self.launches.hub() else {
             return Vec::new();
@@ -95,7 +96,7 @@ impl WebletTools {
             .collect();
         let running = hub.launches(session).await;
         let running = running.is_ok_and(|launches| !launches.is_empty());
-        // A person may ask for an app they installed in words, or a language, that its manifest does not have.
+        // The user may mention an installed app in words or a language that its manifest does not contain.
         let installed = all.iter().any(|one| {
             one.origin != Origin::Builtin && one.manifest.agent.launchable && one.broken().is_none()
         });
@@ -103,7 +104,7 @@ impl WebletTools {
             return Vec::new();
         }
         let mut tools = Self::every();
-        // Its events come to it as turns and as context; it need not wait for them.
+        // It receives events as turns and context, and need not wait for them.
         let wanted = |tool: &str| match tool {
             "send_app_event" => running,
             "list_apps" | "launch_app" => true,
@@ -116,7 +117,7 @@ impl WebletTools {
                 if tool.name.tool() == "launch_app" {
                     let mut with = (**tool).clone();
                     with.description =
-                        format!("{} Apps that fit: {}", with.description, named.join(" "));
+                        format!("{} Matching apps: {}", with.description, named.join(" "));
                     *tool = Arc::new(with);
                 }
             }
@@ -125,7 +126,7 @@ impl WebletTools {
     }
 }
 
-/// Whether somebody speaks of apps at all.
+/// Whether a message is about apps at all.
 fn names_apps(sentence: &str) -> bool {
     let mut words = sentence.split(|c: char| !c.is_alphanumeric());
     words.any(|word| {

@@ -1,17 +1,15 @@
-//! What apps and their agents say on the channel, as JSON.
+//! Messages of the channel between apps and their agents.
 
 use gangway_core::AppRefusal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
-/// Why something was not done.
 #[derive(Debug, Clone, Serialize, Deserialize, TS)]
 pub struct AppFault {
     /// The code that the app sees, such as `E-AGT-004`.
     #[serde(default)]
     pub code: Option<String>,
-    /// What happened.
     #[serde(default)]
     pub message: Option<String>,
 }
@@ -25,7 +23,7 @@ impl From<AppRefusal> for AppFault {
     }
 }
 
-/// What a page of an app says.
+/// Messages from a page.
 #[derive(Debug, Clone, Deserialize, TS)]
 #[serde(
     tag = "type",
@@ -33,38 +31,33 @@ impl From<AppRefusal> for AppFault {
     rename_all_fields = "camelCase"
 )]
 pub enum PageSays {
-    /// Tell the agent something; acknowledged once it is kept and the agent has it.
+    /// An event for the agent; acknowledged once it is stored and the agent has it.
     WebletEvent {
-        /// A name of the page's own, the same when it is sent again.
+        /// Chosen by the page; the same when it is repeated.
         id: String,
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[serde(default)]
         #[ts(type = "JsonValue")]
         payload: Value,
     },
-    /// Have the agent do something.
+    /// A request to the agent.
     WebletRequest {
-        /// A name of the page's own, the same when it is sent again.
+        /// Chosen by the page; the same when it is repeated.
         request_id: String,
-        /// What is to be done.
         action: String,
-        /// With what.
         #[serde(default)]
         #[ts(type = "JsonValue")]
         params: Value,
     },
-    /// Nobody waits any more for what the page sent under this name.
+    /// The page no longer waits for an event or request.
     WebletCancel {
         /// The `id` of an event, or the `requestId` of a request.
         id: String,
     },
-    /// Is anyone there?
     Ping {},
 }
 
-/// What a page of an app is told.
+/// Messages to a page.
 #[derive(Debug, Clone, Serialize, TS)]
 #[serde(
     tag = "type",
@@ -72,50 +65,40 @@ pub enum PageSays {
     rename_all_fields = "camelCase"
 )]
 pub enum PageTold {
-    /// The channel is open; what follows comes after this number.
+    /// The channel is open.
     Welcome {
-        /// The number to resume from.
+        /// The number to resume after.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The number to resume from cannot be served without a gap; what follows comes after this one.
+    /// Resuming would leave a gap; events continue after this number.
     Resync {
-        /// The number to resume from.
+        /// The number to resume after.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The agent has it.
+    /// The agent has the event.
     WebletAck {
-        /// What the page called it.
         id: String,
     },
-    /// It was not taken.
+    /// The event was rejected.
     WebletNack {
-        /// What the page called it.
         id: String,
-        /// Why.
         error: AppFault,
     },
-    /// What came of a request.
     WebletResponse {
-        /// What the page called it.
         request_id: String,
-        /// Whether it was done.
         success: bool,
-        /// What came of it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "JsonValue")]
         result: Option<Value>,
-        /// Why it was not done.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         error: Option<AppFault>,
     },
-    /// The agent says something.
+    /// An event of the agent.
     AgentEvent {
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[ts(type = "JsonValue")]
         payload: Value,
         /// Its number in the log.
@@ -124,27 +107,25 @@ pub enum PageTold {
     },
     /// The files of the app changed.
     Reload,
-    /// A message made no sense.
+    /// An invalid message.
     Error {
-        /// What was wrong.
         error: String,
-        /// Its name, where it had one.
+        /// The id of that message, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         id: Option<String>,
     },
-    /// Somebody is.
     Pong,
-    /// The channel ends after this.
+    /// The last message before the channel closes.
     Closing {
-        /// A word for machines.
+        /// A machine-readable reason.
         reason: String,
         /// What to do about it.
         message: String,
     },
 }
 
-/// What an agent says about an app that was opened for it.
+/// Messages from an agent.
 #[derive(Debug, Clone, Deserialize, TS)]
 #[serde(
     tag = "type",
@@ -152,42 +133,34 @@ pub enum PageTold {
     rename_all_fields = "camelCase"
 )]
 pub enum AgentSays {
-    /// I have this event.
+    /// Acknowledges an event.
     WebletAck {
-        /// What the page called it.
         id: String,
     },
-    /// This came of a request.
+    /// The answer to a request.
     WebletResponse {
-        /// What the page called it.
         request_id: String,
-        /// Whether it was done.
         success: bool,
-        /// What came of it.
         #[serde(default)]
         #[ts(type = "JsonValue")]
         result: Value,
-        /// Why it was not done.
         #[serde(default)]
         error: Option<AppFault>,
     },
-    /// Tell the app something.
+    /// An event for the app.
     AgentEvent {
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[serde(default)]
         #[ts(type = "JsonValue")]
         payload: Value,
-        /// A name of the agent's own, for the answer.
+        /// Chosen by the agent, for `sent`.
         #[serde(default)]
         id: Option<String>,
     },
-    /// Is anyone there?
     Ping {},
 }
 
-/// What an agent is told about an app that was opened for it.
+/// Messages to an agent.
 #[derive(Debug, Clone, Serialize, TS)]
 #[serde(
     tag = "type",
@@ -197,55 +170,44 @@ pub enum AgentSays {
 pub enum AgentTold {
     /// The channel is open.
     Welcome {
-        /// The launch.
         launch_id: String,
-        /// The app.
         app: String,
-        /// The session whose log holds all this.
+        /// The session that logs the channel.
         session_id: String,
-        /// The number of the newest thing in it.
+        /// The number of its newest event.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The app says something; it waits for `weblet-ack`.
+    /// An event of the app; to be answered with `weblet-ack`.
     WebletEvent {
-        /// What the page calls it.
         id: String,
-        /// What kind of thing.
         event: String,
-        /// More about it.
         #[ts(type = "JsonValue")]
         payload: Value,
-        /// When, in milliseconds since 1970.
+        /// Milliseconds since 1970.
         #[ts(type = "number")]
         timestamp: i64,
-        /// The app.
         weblet: String,
         /// Its number in the log.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The app wants something done; it waits for `weblet-response`.
+    /// A request of the app; to be answered with `weblet-response`.
     WebletRequest {
-        /// What the page calls it.
         request_id: String,
-        /// What is to be done.
         action: String,
-        /// With what.
         #[ts(type = "JsonValue")]
         params: Value,
-        /// When, in milliseconds since 1970.
+        /// Milliseconds since 1970.
         #[ts(type = "number")]
         timestamp: i64,
-        /// The app.
         weblet: String,
         /// Its number in the log.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// What the agent told the app is kept, and on its way.
+    /// The agent's event is stored.
     Sent {
-        /// What the agent called it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         id: Option<String>,
@@ -253,20 +215,18 @@ pub enum AgentTold {
         #[ts(type = "number")]
         seq: u64,
     },
-    /// A message made no sense.
+    /// An invalid message.
     Error {
-        /// What was wrong.
         error: String,
-        /// Its name, where it had one.
+        /// The id of that message, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         id: Option<String>,
     },
-    /// Somebody is.
     Pong,
-    /// The channel ends after this.
+    /// The last message before the channel closes.
     Closing {
-        /// A word for machines.
+        /// A machine-readable reason.
         reason: String,
         /// What to do about it.
         message: String,

@@ -161,7 +161,7 @@ async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
         assert_eq!(response.status(), 404);
         assert!(response.headers().get("set-cookie").is_none());
         let words = response.text().await.unwrap();
-        assert!(words.contains("This launch is not known"), "{words}");
+        assert!(words.contains("Launch not found"), "{words}");
         assert!(!words.contains("launchId"), "{words}");
     };
     elsewhere("").await;

@@ -284,5 +284,5 @@ fn what_cannot_be_tried_ends_with_2_and_says_why() {
         &["simulate", "no-such-app", "--no-open"],
     );
     assert_eq!(missing.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("no app"));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("not found"));
 }
