@@ -1,11 +1,11 @@
-//! What keeps an applet from the network: the headers of its document, and its HTML without elements that lead out.
+//! Keeps an applet from the network: headers of its document, and HTML without elements that connect or navigate.
 //!
 //! No browser closes everything by headers, so `confine.js` does in the page what `without_ways_out` does here.
 
 use axum::http::{HeaderName, HeaderValue, header};
 
-/// Elements that show another document, and those that connect or navigate by being there. With each, what stands in its place: an
-/// element without content for one without content.
+/// Elements that embed another document, connect or navigate, with harmless replacements: void elements for void
+/// elements.
 const CLOSED: [(&str, &str); 9] = [
     ("iframe", "blocked-iframe"),
     ("object", "blocked-object"),
@@ -18,7 +18,7 @@ const CLOSED: [(&str, &str); 9] = [
     ("base", "wbr"),
 ];
 
-/// Features of a page that reach further than its frame.
+/// Browser features that reach beyond the frame.
 const FEATURES: [&str; 12] = [
     "bluetooth",
     "camera",
@@ -34,7 +34,7 @@ const FEATURES: [&str; 12] = [
     "usb",
 ];
 
-/// The same HTML with harmless elements instead of those that lead out of the page.
+/// Replaces elements that connect or navigate by harmless ones.
 pub(super) fn without_ways_out(html: &str) -> String {
     let mut clean = String::with_capacity(html.len());
     let mut rest = html;
@@ -58,9 +58,9 @@ pub(super) fn without_ways_out(html: &str) -> String {
     clean
 }
 
-/// The headers of an applet's document, which may load what begins with `files`, and the library.
+/// The headers of an applet's document, which may load the library and URLs that begin with `files`.
 pub(super) fn headers(host: Option<&str>, files: &str) -> Vec<(HeaderName, HeaderValue)> {
-    // In a frame without an origin, not every browser takes `'self'` for the server; the guard has checked the name.
+    // In a frame without an origin, not every browser accepts `'self'` for the server; the guard has checked the host.
     let places: Vec<String> = ["http", "https"]
         .iter()
         .flat_map(|scheme| host.map(|host| format!("{scheme}://{host}")))
@@ -84,7 +84,7 @@ pub(super) fn headers(host: Option<&str>, files: &str) -> Vec<(HeaderName, Heade
          form-action 'none'; base-uri 'none'; frame-ancestors 'self'; \
          require-trusted-types-for 'script'; trusted-types default"
     );
-    // Covers WebRTC, name lookups and connections ahead of navigations in browsers that know it.
+    // Covers WebRTC, DNS prefetch and preconnect in browsers that support it.
     let reachable: Vec<String> = places
         .iter()
         .flat_map(|place| {

@@ -1,4 +1,4 @@
-//! The document that an applet runs in: no origin of ours, no network, nothing of the chat in reach.
+//! The document that an applet runs in: without our origin, without network, isolated from the chat.
 
 use axum::{
     http::{HeaderMap, StatusCode, header},
@@ -13,10 +13,9 @@ use gangway_http::{
 
 use crate::{Applet, confine};
 
-/// The script that takes from the page what headers cannot.
+/// The script that disables what headers cannot.
 const CONFINE: &str = "confine.js";
 
-/// The document of an applet.
 pub(super) async fn document(
     applet: &Applet,
     key: &str,
@@ -30,16 +29,16 @@ pub(super) async fn document(
             message,
         ));
     }
-    // The page around it says where the frame may go; a window of its own may go anywhere.
+    // The parent page restricts where the frame may navigate; a window of its own could navigate anywhere.
     if headers
         .get("sec-fetch-dest")
         .is_some_and(|dest| dest == "document")
     {
-        let message = "an applet has no window of its own; open it from the chat";
+        let message = "an applet cannot be opened in its own window; open it from the chat";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "not_framed", message));
     }
     let confine = gangway_assets::text(CONFINE).ok_or_else(|| {
-        let message = "this build has no pages in it; build them with `make web` and start again";
+        let message = "this build contains no pages; build them with `make web` and restart";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_built", message)
     })?;
     let content = applet.file(&named("content.html")?).await;
@@ -50,12 +49,12 @@ pub(super) async fn document(
     };
     let files = format!("/applets/{}/{key}/files", applet.slug);
     let style = match has("style.css").await {
-        // Not as a link: a script could turn that into one to another host.
+        // Not as a link, which a script could point to another host.
         true => format!("<style>@import url(\"{files}/style.css\");</style>"),
         false => String::new(),
     };
     let script = match applet.file(&named("script.js")?).await {
-        // A plain script where it can be one, so that handlers in the HTML find its functions.
+        // A classic script if possible, so that inline handlers find its functions.
         Ok(source) => match is_module(source).await {
             true => format!("<script type=\"module\" src=\"{files}/script.js\"></script>"),
             false => format!("<script src=\"{files}/script.js\"></script>"),
@@ -79,7 +78,7 @@ pub(super) async fn document(
     Ok((answer, Html(page)).into_response())
 }
 
-/// A file of an applet, for its own frame. That has no origin, so that every origin is as good.
+/// A file of an applet, for its own frame. The frame has an opaque origin, so all origins are allowed.
 pub(super) async fn file(applet: &Applet, path: &str) -> ApiResult<Response> {
     let content = applet.file(&named(path)?).await;
     let content = content.map_err(|error| missing(&error))?;
@@ -87,7 +86,7 @@ pub(super) async fn file(applet: &Applet, path: &str) -> ApiResult<Response> {
     let answer = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "no-cache"),
-        // Alone in a window it is nothing but data.
+        // Opened in its own window it is inert.
         (
             header::CONTENT_SECURITY_POLICY,
             "sandbox; default-src 'none'",

@@ -1,4 +1,4 @@
-//! Messages that pages of applets are about to send to the agent, by idempotency key. One goes on when its page is gone.
+//! Messages of applets to the agent that are in progress, by idempotency key. One continues when its page is gone.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,46 +7,42 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Those that are under way.
 #[derive(Default)]
 pub struct Invocations {
     pending: Mutex<HashMap<(SessionId, String), Pending>>,
 }
 
-/// How far an invocation has come.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// Nothing is decided.
+    /// Undecided.
     Begun,
-    /// The person is asked for consent.
+    /// The user is asked for consent.
     Asked,
-    /// It was sent, and this turn answers it.
+    /// Sent; this turn answers it.
     Sent(TurnId),
-    /// It is not sent: a code and a message.
+    /// Not sent: error code and message.
     Refused(String, String),
 }
 
-/// An invocation that is under way, for those who wait for it.
+/// A message in progress, for observers.
 #[derive(Clone)]
 pub struct Pending {
-    /// How far it has come.
     pub steps: watch::Receiver<Step>,
-    /// Cancelled when it is no longer to be sent, as long as it was not.
+    /// Cancels it, if it was not sent yet.
     pub withdrawn: CancellationToken,
 }
 
-/// An invocation, for the task that carries it out.
+/// A message in progress, for the task that sends it.
 pub struct Invocation {
-    /// How far it has come.
     pub steps: watch::Sender<Step>,
-    /// Cancelled when it is no longer to be sent.
+    /// Cancelled when it must not be sent any more.
     pub withdrawn: CancellationToken,
     all: Arc<Invocations>,
     key: Option<(SessionId, String)>,
 }
 
 impl Pending {
-    /// How it ends; nothing when the server does before.
+    /// Its final step; `None` if the server stops first.
     pub async fn end(&mut self) -> Option<Step> {
         let over = |step: &Step| matches!(step, Step::Sent(_) | Step::Refused(..));
         self.steps
@@ -66,7 +62,7 @@ impl Drop for Invocation {
 }
 
 impl Invocations {
-    /// The invocation with this idempotency key, to be carried out by the caller unless it is under way already.
+    /// Finds the message with this idempotency key, or creates one that the caller must send.
     pub fn begin(
         self: &Arc<Self>,
         session: SessionId,
@@ -95,7 +91,6 @@ impl Invocations {
         (new, Some(invocation))
     }
 
-    /// The invocation with this idempotency key, while it is under way.
     #[must_use]
     pub fn find(&self, session: SessionId, key: &str) -> Option<Pending> {
         self.pending.lock().get(&(session, key.to_owned())).cloned()

@@ -1,4 +1,4 @@
-//! `message-meta.json`: which applet said what in a session, beside the log and in the form that others read.
+//! `message-meta.json`: which applet sent which message, in a format for other programs.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::AppletRegistry;
 
-/// Messages that are noted; the log has all of them.
+/// Maximum number of entries; the log has all.
 const MOST: usize = 1000;
 
 #[derive(Default, Serialize, Deserialize)]
@@ -27,13 +27,13 @@ struct Note {
 }
 
 impl AppletRegistry {
-    /// The folder with what is kept of a session beside its log.
+    /// The folder of a session's files beside the log.
     #[must_use]
     pub fn beside(&self, session: SessionId) -> PathBuf {
         self.data.join("sessions").join(session.to_string())
     }
 
-    /// Notes what an applet said. The log has it already, so a note that cannot be written is only missed here.
+    /// Records a message of an applet. It is already in the log, so failing here is only a warning.
     pub async fn note_message(&self, session: SessionId, applet: &Slug, prompt: &str) {
         let _alone = self.noting.lock().await;
         let folder = self.beside(session);
@@ -55,8 +55,8 @@ impl AppletRegistry {
         };
         match tokio::task::spawn_blocking(write).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "message-meta.json could not be written"),
-            Err(_) => tracing::warn!("message-meta.json could not be written"),
+            Ok(Err(error)) => tracing::warn!(%error, "cannot write message-meta.json"),
+            Err(_) => tracing::warn!("cannot write message-meta.json"),
         }
     }
 }

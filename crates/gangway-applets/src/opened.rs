@@ -1,4 +1,4 @@
-//! Which applets are open in which session: a page of each is connected now.
+//! Applets with a connected page, by session.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,21 +7,20 @@ use parking_lot::Mutex;
 
 use crate::AppletRegistry;
 
-/// The state that pages of no applet share, where the session has no single applet.
+/// The state of pages without an applet, if the session has no single applet.
 const SHARED: &str = "shared";
 
-/// Channels that are open, by session.
 #[derive(Default)]
 pub struct Opened(Mutex<HashMap<SessionId, Vec<Open>>>);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Open {
     applet: Slug,
-    /// Whether the page named the applet, or was given one.
+    /// Whether the page named the applet, or was assigned one.
     named: bool,
 }
 
-/// An open channel, until dropped.
+/// Until dropped, the applet counts as open.
 pub struct OpenGuard {
     registry: Arc<AppletRegistry>,
     session: SessionId,
@@ -41,7 +40,6 @@ impl Opened {
 }
 
 impl AppletRegistry {
-    /// Notes that a page of an applet is connected.
     pub fn enter(self: &Arc<Self>, session: SessionId, applet: Slug, named: bool) -> OpenGuard {
         let open = Open { applet, named };
         let mut all = self.opened.0.lock();
@@ -55,8 +53,8 @@ impl AppletRegistry {
         }
     }
 
-    /// The applets that an agent can mean in a session without naming one: those that are open, else those with a state, else
-    /// what pages without a name of their own use.
+    /// The applets that an agent may refer to without a name: open ones, else those with a state, else the one that
+    /// unnamed pages use.
     pub async fn meant(&self, hub: &Hub, session: SessionId) -> Result<Vec<Slug>> {
         let known = self.named_or_known(hub, session).await?;
         Ok(match known.is_empty() {
@@ -65,7 +63,7 @@ impl AppletRegistry {
         })
     }
 
-    /// Whose state a page uses that names no applet: the only one of the session, or one that such pages share.
+    /// The applet whose state an unnamed page uses: the session's only one, or a shared one.
     pub async fn unnamed(&self, hub: &Hub, session: SessionId) -> Result<Slug> {
         let mut known = self.named_or_known(hub, session).await?;
         Ok(match (known.pop(), known.is_empty()) {

@@ -1,4 +1,4 @@
-//! Where applets are found: built in, in folders that were named, and in the data folder; the later one wins.
+//! Finds applets: built in, in configured folders, and in the data folder; later ones take precedence.
 
 use std::{
     collections::BTreeMap,
@@ -14,43 +14,36 @@ use serde::Deserialize;
 
 use crate::opened::Opened;
 
-/// Applets that are looked at in one folder.
+/// Maximum number of applets per folder.
 const MOST: usize = 500;
 
-/// Bytes of a file of an applet.
+/// Size limit of an applet's file.
 const FILE: u64 = 8 << 20;
 
-/// Where an applet is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It ships with Gangway.
     Builtin,
-    /// From a folder that was named with `--apps`.
+    /// From a folder given with `--apps`.
     Apps,
-    /// From the data folder.
     Data,
 }
 
-/// An applet.
 #[derive(Debug, Clone)]
 pub struct Applet {
-    /// Its name in addresses, and that of its folder.
+    /// Its name in URLs, and that of its folder.
     pub slug: Slug,
-    /// What people call it.
     pub name: String,
-    /// What it is for.
     pub description: Option<String>,
-    /// What the keys of its state mean, for agents.
+    /// The keys of its state, described for agents.
     pub state: Option<String>,
-    /// Where it is from.
     pub origin: Origin,
-    /// Its folder, unless it is built in.
+    /// `None` if it is built in.
     pub folder: Option<PathBuf>,
     /// Why it cannot be opened.
     pub problem: Option<String>,
 }
 
-/// What `meta.json` says.
+/// The content of `meta.json`.
 #[derive(Deserialize)]
 struct Meta {
     slug: Option<String>,
@@ -59,17 +52,15 @@ struct Meta {
     state: Option<String>,
 }
 
-/// All applets, and the pages of them that are open.
 pub struct AppletRegistry {
     apps: Vec<PathBuf>,
     pub(super) data: PathBuf,
     pub(super) opened: Opened,
-    /// One at a time: whoever writes a list reads it first.
+    /// Serializes updates of `message-meta.json`, which read it first.
     pub(super) noting: tokio::sync::Mutex<()>,
 }
 
 impl AppletRegistry {
-    /// The applets of these folders and of a data folder.
     #[must_use]
     pub fn new(apps: &[PathBuf], data: &Path) -> Arc<Self> {
         Arc::new(Self {
@@ -80,13 +71,12 @@ impl AppletRegistry {
         })
     }
 
-    /// Where applets of the data folder are.
+    /// The folder of applets in the data folder.
     #[must_use]
     pub fn own_folder(&self) -> PathBuf {
         self.data.join("applets")
     }
 
-    /// All of them, by slug.
     pub async fn list(self: &Arc<Self>) -> Vec<Applet> {
         let registry = Arc::clone(self);
         let look = move || {
@@ -102,12 +92,11 @@ impl AppletRegistry {
         found.into_values().collect()
     }
 
-    /// One of them.
     pub async fn find(self: &Arc<Self>, slug: &Slug) -> Option<Applet> {
         self.list().await.into_iter().find(|one| one.slug == *slug)
     }
 
-    /// Tells of changes to the files of an applet that is on disk.
+    /// Watches the files of an applet on disk.
     pub async fn watch(self: &Arc<Self>, slug: &Slug) -> Option<Watch> {
         let folder = self.find(slug).await?.folder?;
         let folder = Folder::open(&folder).await.ok()?;
@@ -116,7 +105,6 @@ impl AppletRegistry {
 }
 
 impl Applet {
-    /// A file of it.
     pub async fn file(&self, path: &FilePath) -> Result<Bytes, FileError> {
         let missing = || FileError::NotFound { path: path.clone() };
         let Some(folder) = &self.folder else {
@@ -183,13 +171,13 @@ fn described(slug: Slug, meta: &[u8], origin: Origin, folder: Option<PathBuf>) -
             None,
             None,
             None,
-            Some(format!("meta.json cannot be read: {error}")),
+            Some(format!("cannot parse meta.json: {error}")),
         ),
         Ok(meta) => {
             let other = meta.slug.filter(|named| *named != slug.as_str());
             let problem = other.map(|other| {
                 let other: String = other.chars().take(64).collect();
-                format!("meta.json names the slug {other:?}, but its folder is {slug}")
+                format!("the slug in meta.json is {other:?}, but its folder is {slug}")
             });
             (meta.name, meta.description, meta.state, problem)
         }

@@ -1,4 +1,4 @@
-//! Routes of applets: the list, who may speak, their frames and files, and the WebSocket.
+//! Routes of applets: list, consent, frames and files, and the WebSocket.
 
 use std::sync::Arc;
 
@@ -21,7 +21,6 @@ use crate::{
     wire::{AppletList, DecideSpeech, Speakers},
 };
 
-/// Routes for the chat, and for the frames of applets.
 #[must_use]
 pub fn routes() -> Routes<Arc<AppletService>> {
     Routes::new()
@@ -51,7 +50,6 @@ pub fn routes() -> Routes<Arc<AppletService>> {
 
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(list, speakers, decide,))]
-/// These routes in the OpenAPI document.
 pub struct Documented;
 
 /// List the applets
@@ -63,7 +61,7 @@ async fn list(State(service): State<Arc<AppletService>>) -> Json<AppletList> {
     })
 }
 
-/// List who can speak in a session beside the person
+/// List the applets of a session with their consent
 #[utoipa::path(get, path = "/api/sessions/{id}/applets", tag = "applets", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = Speakers),
     (status = 404, body = ApiError),
@@ -75,7 +73,7 @@ async fn speakers(
     Ok(Json(consent::speakers(&service, session(&id)?).await?))
 }
 
-/// Decide whether an applet may speak in a session
+/// Decide whether an applet may send messages in a session
 #[utoipa::path(put, path = "/api/sessions/{id}/applets/{slug}", tag = "applets", params(
     ("id" = String, Path, description = "The session"),
     ("slug" = String, Path, description = "The applet"),
@@ -114,11 +112,11 @@ async fn file(
     frame::file(&find(&service, &slug).await?, &path).await
 }
 
-/// What the signature in the address of an applet's frame is for.
+/// Purpose of the signature in a frame's URL.
 const FRAME: &str = "applet";
 
-/// Where the frame of an applet is. The frame has no origin, so it can show neither login nor cookie: its address is what
-/// lets it load its files.
+/// The URL of an applet's frame. The frame has no origin and can send neither login nor cookie: its signed URL
+/// authorizes its files.
 pub(crate) fn frame_path(service: &AppletService, slug: &Slug) -> String {
     format!(
         "/applets/{slug}/{}/frame",
@@ -130,7 +128,7 @@ fn check_key(service: &AppletService, slug: &str, key: &str) -> ApiResult<()> {
     if service.http.signer.fits(FRAME, slug, key) {
         return Ok(());
     }
-    let message = "this address of an applet's frame is not known; open the applet from the chat";
+    let message = "invalid address of an applet's frame; open the applet from the chat";
     Err(ApiError::new(
         StatusCode::UNAUTHORIZED,
         "invalid_token",
@@ -145,14 +143,14 @@ async fn find(service: &AppletService, slug: &str) -> ApiResult<Applet> {
     };
     known.ok_or_else(|| {
         let slug: String = slug.chars().take(80).collect();
-        let message = format!("there is no applet {slug:?}; GET /api/applets lists them");
+        let message = format!("applet {slug:?} not found; GET /api/applets lists all applets");
         ApiError::new(StatusCode::NOT_FOUND, "applet_not_found", message)
     })
 }
 
 fn session(id: &str) -> ApiResult<SessionId> {
     id.parse().map_err(|_| {
-        let message = "no session has this id; /api/sessions lists them";
+        let message = "session not found; GET /api/sessions lists all sessions";
         ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
     })
 }

@@ -1,4 +1,4 @@
-//! Opens the WebSocket `/ws/applet`, on which pages share state, use files and talk to the agent.
+//! Opens the WebSocket `/ws/applet`, on which pages share state, use files and send messages to the agent.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use serde::Deserialize;
 
 use crate::{AppletService, channel::Channel, routes::frame_path, wire::channel::AppletTold};
 
-/// Which channel.
 #[derive(Deserialize)]
 pub(super) struct Which {
     session: Option<String>,
@@ -30,13 +29,13 @@ pub(super) async fn open(
     Extension(admitted): Extension<Admitted>,
     upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
-    // Twice the limit: a message that is somewhat too large is answered, and the channel lives on.
+    // Twice the limit: a message somewhat too large gets an error, and the channel stays open.
     let frames = Frames::of(2 * service.http.limits.applet_bytes);
     let upgrade = socket::upgrade(upgrade, frames)?;
     let id = which.session.as_deref();
-    let id = id.ok_or_else(|| ApiError::invalid("name the session: /ws/applet?session=ID"))?;
+    let id = id.ok_or_else(|| ApiError::invalid("`session` is required: /ws/applet?session=ID"))?;
     let id: SessionId = id.parse().map_err(|_| {
-        let message = "no session has this id; /api/sessions lists them";
+        let message = "session not found; GET /api/sessions lists all sessions";
         ApiError::new(StatusCode::NOT_FOUND, "session_not_found", message)
     })?;
     let applet = which.applet.map(|slug| slug.parse::<Slug>()).transpose();
@@ -46,7 +45,7 @@ pub(super) async fn open(
         .as_ref()
         .is_some_and(|client| client.len() > 100)
     {
-        return Err(ApiError::invalid("`client` has more than 100 characters"));
+        return Err(ApiError::invalid("`client` must be at most 100 characters"));
     }
     admitted
         .check_session(&service.http, &service.hub, id)
@@ -72,7 +71,7 @@ pub(super) async fn open(
     }))
 }
 
-/// A subscription from the right place, and the message that comes first.
+/// Subscribes from the right number, and returns the first message.
 async fn begin(
     service: &AppletService,
     session: &Arc<Session>,
@@ -80,7 +79,7 @@ async fn begin(
     state_of: &Slug,
     since: Option<String>,
 ) -> ApiResult<(Subscription, AppletTold)> {
-    // Before the state is read: a change in between is told once more, never lost.
+    // Before the state is read: a change in between is sent twice, never lost.
     let head = session.head();
     let state = service.hub.state(session.id(), state_of).await?;
     let version = state.map_or(0, |state| state.version);

@@ -1,4 +1,4 @@
-//! Gangway's own tools: what an agent can do with the applets of a session.
+//! Built-in tools for the applets of a session.
 
 use std::{future::ready, sync::Arc};
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{AppletRegistry, write_tools};
 
-/// What an agent is told about applets.
+/// The text of `applet_howto`.
 const HOWTO: &str = include_str!("howto.md");
 
 const NAMES: [&str; 6] = [
@@ -24,11 +24,10 @@ const NAMES: [&str; 6] = [
     "open_applet",
 ];
 
-/// The tools, for the sessions of a hub.
 pub struct AppletTools {
     hub: HubHandle,
     pub(crate) registry: Arc<AppletRegistry>,
-    /// Asks the person whether an applet may be written.
+    /// Asks the user whether an applet may be written.
     pub(crate) asks: Arc<Asks>,
 }
 
@@ -66,9 +65,9 @@ impl AppletTools {
     }
 
     fn every() -> Vec<Arc<Tool>> {
-        let session =
-            json!({ "type": "string", "description": "The session; the latest one when absent" });
-        let applet = json!({ "type": "string", "description": "The applet; the one that is open when absent" });
+        let session = json!({ "type": "string", "description": "The session; default is the most recent one" });
+        let applet =
+            json!({ "type": "string", "description": "The applet; default is the open one" });
         let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
             let input_schema = json!({
                 "type": "object", "properties": properties, "required": required, "additionalProperties": false,
@@ -82,7 +81,7 @@ impl AppletTools {
         let mut tools = vec![
             one(
                 "get_applet_state",
-                "Read what a running applet shows and shares: its state, or one key of it.",
+                "Read the state of a running applet, or one key of it.",
                 json!({
                     "sessionId": session, "applet": applet,
                     "key": { "type": "string", "description": "Only this key" },
@@ -91,7 +90,7 @@ impl AppletTools {
             ),
             one(
                 "set_applet_state",
-                "Change the state of a running applet; it sees the change at once. Keys are merged, null takes a key away.",
+                "Change the state of a running applet; it is notified at once. Keys are merged, null removes a key.",
                 json!({
                     "data": { "type": "object", "description": "The keys to change" },
                     "sessionId": session, "applet": applet,
@@ -106,7 +105,7 @@ impl AppletTools {
             ),
             one(
                 "reload_page",
-                "Load the pages of a session, or one applet in them, anew.",
+                "Reload the pages of a session, or one applet in them.",
                 json!({
                     "sessionId": session,
                     "applet": { "type": "string", "description": "Only this applet" },
@@ -118,7 +117,7 @@ impl AppletTools {
         tools
     }
 
-    /// What can be called before there is an applet.
+    /// Tools that are available before there is an applet.
     fn first() -> Vec<Arc<Tool>> {
         let first = ["applet_howto", "write_applet", "open_applet"];
         let mut tools = Self::every();
@@ -126,7 +125,7 @@ impl AppletTools {
         tools
     }
 
-    /// Whether a session has applets that these tools can do something with.
+    /// Whether a session has applets for these tools.
     async fn in_use(&self, session: SessionId) -> bool {
         let Ok(hub) = self.hub.get() else {
             return false;
@@ -185,7 +184,7 @@ impl AppletTools {
                 json!({ "sessionId": session.to_string(), "applet": applet, "version": version }),
             ),
             other => Err(ToolError::Failed(format!(
-                "the session answered {other:?}; this is a fault in Gangway"
+                "internal error: the session answered {other:?}"
             ))),
         }
     }
@@ -200,7 +199,7 @@ impl AppletTools {
         Ok(json!({ "sessionId": session.to_string(), "reloaded": true }))
     }
 
-    /// The applet that is meant: the named one, or the only one that is open or has a state.
+    /// The given applet, or the only one that is open or has a state.
     async fn chosen(
         &self,
         hub: &Arc<Hub>,
@@ -218,13 +217,12 @@ impl AppletTools {
         match (meant.pop(), meant.as_slice()) {
             (Some(only), []) => Ok(only),
             (None, _) => Err(ToolError::Failed(
-                "no applet is open in this session or has a state; say which one you mean with `applet`"
-                    .to_owned(),
+                "no applet is open in this session or has a state; set `applet`".to_owned(),
             )),
             (Some(last), rest) => {
                 let names: Vec<_> = rest.iter().chain([&last]).map(Slug::as_str).collect();
                 Err(ToolError::Failed(format!(
-                    "this session has several applets; say which one with `applet`: {}",
+                    "this session has several applets; set `applet` to one of: {}",
                     names.join(", ")
                 )))
             }

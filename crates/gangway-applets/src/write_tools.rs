@@ -1,4 +1,4 @@
-//! Applets that an agent writes: with the person's consent, into the data folder, where they appear at once.
+//! Applets written by an agent: with the user's consent, into the data folder, where they are available at once.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::tools::{AppletTools, slug};
 /// Requests to write applets that may be open at a time.
 const OPEN_REQUESTS: usize = 8;
 
-/// Bytes of one file of an applet.
+/// Size limit of a file.
 const FILE: usize = 1 << 20;
 
 #[derive(Deserialize)]
@@ -37,7 +37,6 @@ struct Open {
     session_id: Option<String>,
 }
 
-/// What can be called.
 pub(crate) fn tools() -> Vec<Arc<Tool>> {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
@@ -52,13 +51,13 @@ pub(crate) fn tools() -> Vec<Arc<Tool>> {
     vec![
         one(
             "write_applet",
-            "Make an applet, or change files of one: a small page that runs beside the chat. The person is asked first. \
+            "Create an applet, or change its files: a small page that runs beside the chat. The user is asked first. \
              Read applet_howto before.",
             json!({
-                "applet": text("Its slug: small letters, digits and hyphens"),
-                "name": text("What people call it"),
+                "applet": text("Its slug: lowercase letters, digits and hyphens"),
+                "name": text("Its display name"),
                 "description": text("What it is for"),
-                "content": text("content.html: what stands in its body"),
+                "content": text("content.html: the content of its body"),
                 "script": text("script.js: an ES module; import { onStateUpdate, setAppletState } from \"gangway\""),
                 "style": text("style.css"),
             }),
@@ -69,7 +68,7 @@ pub(crate) fn tools() -> Vec<Arc<Tool>> {
             "Open an applet beside the chat of a session.",
             json!({
                 "applet": text("Its slug"),
-                "sessionId": text("The session; the latest one when absent"),
+                "sessionId": text("The session; default is the most recent one"),
             }),
             &["applet"],
         ),
@@ -108,7 +107,7 @@ impl AppletTools {
             ("content.html", wish.content),
             ("script.js", wish.script),
             ("style.css", wish.style),
-            // Last: an applet is there once this is.
+            // Last: it makes the applet visible.
             ("meta.json", Some(meta)),
         ];
         let files: Vec<_> = files
@@ -116,12 +115,12 @@ impl AppletTools {
             .filter_map(|(name, text)| Some((name, text?)))
             .collect();
         if let Some((name, _)) = files.iter().find(|(_, text)| text.len() > FILE) {
-            let words = format!("{name} is larger than {FILE} bytes");
+            let words = format!("{name} must be at most {FILE} bytes");
             return Err(ToolError::Failed(words));
         }
         self.ask(caller, &applet, is_new, &files).await?;
         make_private_folder(&own)
-            .map_err(|error| ToolError::Failed(format!("its folder cannot be made: {error}")))?;
+            .map_err(|error| ToolError::Failed(format!("cannot create its folder: {error}")))?;
         let folder = Folder::open(&own).await.map_err(unwritten)?;
         for (name, text) in files {
             let path: FilePath = name.parse().map_err(unwritten)?;
@@ -133,7 +132,7 @@ impl AppletTools {
         Ok(json!({ "applet": applet, "made": is_new, "open": format!("/?applet={applet}") }))
     }
 
-    /// Nothing that an agent wrote runs without the person's word.
+    /// An applet written by an agent does not run without the user's consent.
     async fn ask(
         &self,
         caller: &Caller,
@@ -145,7 +144,7 @@ impl AppletTools {
             Source::Agent { name } => name.as_str(),
             _ => "an agent",
         };
-        let verb = if is_new { "make" } else { "change" };
+        let verb = if is_new { "create" } else { "change" };
         let parts: Vec<_> = files
             .iter()
             .filter(|(name, _)| *name != "meta.json")
@@ -178,7 +177,7 @@ impl AppletTools {
         match reply.map(|reply| reply.decision) {
             Ok(AskDecision::Once | AskDecision::Always) => Ok(()),
             Ok(AskDecision::Deny | AskDecision::Dismiss) => Err(ToolError::Failed(
-                "the person did not allow this applet to be written".to_owned(),
+                "the user denied writing this applet".to_owned(),
             )),
             Err(error) => Err(ToolError::Failed(error.to_string())),
         }
@@ -193,7 +192,7 @@ impl AppletTools {
         let wish: Open = parse_arguments(tool, arguments)?;
         let applet = slug(&wish.applet)?;
         let found = self.registry.find(&applet).await;
-        let missing = || ToolError::Failed(format!("there is no applet {applet}"));
+        let missing = || ToolError::Failed(format!("applet {applet} not found"));
         let found = found.ok_or_else(missing)?;
         if let Some(problem) = found.problem {
             return Err(ToolError::Failed(format!(
@@ -210,5 +209,5 @@ impl AppletTools {
 }
 
 fn unwritten(error: FileError) -> ToolError {
-    ToolError::Failed(format!("the applet cannot be written: {error}"))
+    ToolError::Failed(format!("cannot write the applet: {error}"))
 }

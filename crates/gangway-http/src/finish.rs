@@ -58,7 +58,7 @@ pub async fn finish(State(http): State<Arc<Http>>, request: Request, next: Next)
         ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "server_error",
-            "this is a fault in Gangway; its log says more",
+            "internal error; see Gangway's log",
         )
         .into_response()
     });

@@ -1,4 +1,4 @@
-//! What a session says, as the channel tells it.
+//! Session events as messages of the channel.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use gangway_http::socket::to_json;
 
 use crate::wire::channel::{AppletTold, SourceKind};
 
-/// The event as JSON, encoded once for all channels; nothing when this channel is not told of it.
+/// The event as JSON, encoded once for all channels; `None` if this channel does not get it.
 pub(super) fn told(
     session: SessionId,
     applet: Option<&Slug>,
@@ -16,7 +16,7 @@ pub(super) fn told(
     logged: &Arc<Logged>,
 ) -> Option<Bytes> {
     match &logged.event {
-        // A page sees the state that it can change, and no other.
+        // A page gets only the state that it can change.
         Event::StateChanged { applet: of, .. } if state_of != of => return None,
         Event::ReloadAsked { applet: Some(of) } if applet.is_some_and(|own| own != of) => {
             return None;
@@ -86,7 +86,6 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
     })
 }
 
-/// An outcome on the wire.
 pub(super) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "completed",

@@ -1,4 +1,4 @@
-//! Files of the session's folder, on the channel.
+//! Files of the session's folder over the channel.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::wire::channel::{AppletAsk, AppletFile, AppletTold, Encoding};
 
-/// Bytes of a piece: large enough to be fast, small enough to let others between.
+/// Chunk size: large enough to be fast, small enough to interleave with other messages.
 const PIECE: usize = 128 << 10;
 
-/// Entries of a folder that are listed.
+/// Maximum number of listed entries.
 const LISTED: usize = 5000;
 
 impl From<FileError> for Refusal {
@@ -59,7 +59,7 @@ impl Channel {
                     Encoding::Utf8 => Bytes::from(content),
                     Encoding::Base64 => {
                         let bytes = BASE64_STANDARD.decode(content.as_bytes());
-                        let words = "`content` is not base64";
+                        let words = "`content` is not valid base64";
                         bytes
                             .map_err(|_| Refusal::new("invalid_message", words))?
                             .into()
@@ -193,7 +193,7 @@ async fn send_bytes(
     };
     while let Some(bytes) = read.next(PIECE).await? {
         let announced = message(&told(bytes.len(), false));
-        // Nothing comes between a piece and what announces it.
+        // Nothing comes between a chunk and its announcement.
         if !out.all([announced, Message::Binary(bytes)]).await {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Talking to the agent from a page.
+//! Messages from a page to the agent.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     wire::channel::{AppletTold, InvokeOptions},
 };
 
-/// Where something is said.
+/// The session of a message.
 enum Target {
     Here,
     Hidden,
@@ -34,13 +34,13 @@ impl Channel {
         plain: InvokeOptions,
     ) -> Result<(), Refusal> {
         if prompt.trim().is_empty() {
-            let words = "`prompt` is empty; say something";
+            let words = "`prompt` must not be empty";
             return Err(Refusal::new("invalid_message", words));
         }
-        // As much as may be said by any other way; several may wait for the person's word.
+        // The same limit as over REST; several may wait for consent.
         let most = self.service.http.limits.body_bytes;
         if prompt.len() > most {
-            let words = format!("`prompt` may have {most} bytes at the most");
+            let words = format!("`prompt` must be at most {most} bytes");
             return Err(Refusal::new("too_large", words));
         }
         let background = boxed.background.or(plain.background).unwrap_or(false);
@@ -50,7 +50,7 @@ impl Channel {
             Some("background") => Target::Hidden,
             Some("new") => Target::New,
             Some(other) => Target::Other(other.parse().map_err(|_| {
-                let words = "`session` must be active, background, new or the id of a session";
+                let words = "`session` must be active, background, new or a session id";
                 Refusal::new("invalid_message", words)
             })?),
         };
@@ -96,7 +96,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Waits until it is said, and tells the page when the person is asked about it.
+    /// Waits until it is sent, and tells the page when the user is asked for consent.
     async fn said(&self, out: &Out, id: &Value, pending: &mut Pending) -> Result<TurnId, Refusal> {
         let mut asked = false;
         loop {
@@ -117,7 +117,7 @@ impl Channel {
         }
     }
 
-    /// Remembers what is being said for the page, so that it can stop it, until dropped.
+    /// Registers a message so that the page can stop it, until dropped.
     fn note_invoke(self: &Arc<Self>, id: &Value, pending: &Pending) -> Open {
         let id = id.to_string();
         let mut invokes = self.invokes.lock();
@@ -125,7 +125,7 @@ impl Channel {
         Open(Arc::clone(self), id)
     }
 
-    /// Passes the answer on, piece by piece.
+    /// Streams the answer.
     async fn stream(
         &self,
         out: &Out,
@@ -135,11 +135,11 @@ impl Channel {
     ) -> Result<(), Refusal> {
         let mut events = session.subscribe(turn);
         let (mut result, mut error) = (String::new(), None);
-        // Pieces of a message are dropped from the log once it is whole; who comes late gets it in one.
+        // Deltas are dropped from the log once the message is complete; a late reader gets it in one piece.
         let mut heard = String::new();
         loop {
             let Ok(next) = events.next(CHUNK).await? else {
-                let words = "the answer is no longer followed; read it from the session";
+                let words = "the answer can no longer be streamed; read it from the session";
                 return Err(Refusal::new("slow", words));
             };
             for logged in next {
@@ -184,7 +184,7 @@ impl Channel {
         }
     }
 
-    /// Stops one thing that the page asked for, or whatever runs.
+    /// Stops a message of the page, or the running turn.
     pub(super) async fn stop(
         &self,
         out: &Out,
@@ -200,7 +200,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Whoever may speak may stop; whoever may not may still stop what it began.
+    /// An applet with consent may stop any turn; one without may still stop its own messages.
     async fn stop_all(&self) -> Result<bool, Refusal> {
         let session = self.session.id();
         let own = match &self.applet {
@@ -217,19 +217,19 @@ impl Channel {
             _ => (false, 0),
         };
         if !may && !running && dropped == 0 {
-            let words = "an applet that may not speak here may stop nothing but its own messages";
+            let words = "an applet without consent can stop only its own messages";
             return Err(Refusal::new("consent_denied", words));
         }
         Ok(running)
     }
 
-    /// Stops what the page asked for with this id: it is not said any more, or no longer answered.
+    /// Stops the message with this id: it is withdrawn, or its turn is stopped.
     async fn stop_own(&self, invoke: Value) -> Result<bool, Refusal> {
         let here = self.invokes.lock().get(&invoke.to_string()).cloned();
         let name = self.idempotency_key(&Some(invoke));
         let session = self.session.id();
         let named = name.as_deref();
-        // On another connection it may have begun, and be waiting still.
+        // It may have been sent on another connection and still be waiting.
         let pending = here.or_else(|| self.service.invocations.find(session, named?));
         let turn = match (pending, &name) {
             (Some(mut pending), _) => {
@@ -254,7 +254,7 @@ impl Channel {
         ))
     }
 
-    /// The turn that a request of this name led to.
+    /// The turn of the request with this idempotency key.
     async fn said_before(&self, name: &str) -> Result<Option<TurnId>, Refusal> {
         let own = self.session.id();
         for session in [own, fresh_id(own, name)] {
@@ -266,7 +266,7 @@ impl Channel {
     }
 }
 
-/// Something that is being said or answered, until dropped.
+/// Unregisters a message on drop.
 struct Open(Arc<Channel>, String);
 
 impl Drop for Open {

@@ -1,4 +1,4 @@
-//! One open channel: what a page asks, what it is told, and how it ends.
+//! One open channel: requests of a page, messages to it, and how it ends.
 
 mod events;
 mod files;
@@ -41,32 +41,31 @@ use crate::{
     wire::channel::{AppletAsk, AppletTold},
 };
 
-/// Bytes of events that are taken from the log in one go.
+/// Bytes of events read from the log at once.
 const CHUNK: usize = 64 << 10;
 
-/// Reads and invocations of one page at the same time; more wait, and with them whatever the page says after them.
+/// Concurrent reads and messages of one page; more wait, and with them all later messages of the page.
 const AT_ONCE: usize = 32;
 
-/// A channel and all it needs.
 pub(super) struct Channel {
     service: Arc<AppletService>,
     session: Arc<Session>,
-    /// Who speaks here; a page of the person's own when absent.
+    /// The applet; `None` for a page of the user's own.
     applet: Option<Slug>,
-    /// Whose state is read and changed here.
+    /// The applet whose state is read and changed.
     state_of: Slug,
     own: tokio::sync::Mutex<Own>,
     _open: OpenGuard,
-    /// The same over several connections.
+    /// The same across reconnects.
     client: Option<String>,
     admitted: Admitted,
     folder: OnceCell<Folder>,
     watches: Mutex<HashMap<FilePath, AbortHandle>>,
-    /// What is being said for the page, by the id of the message that asked for it.
+    /// Messages to the agent in progress, by the page's message id.
     invokes: Mutex<HashMap<String, Pending>>,
 }
 
-/// Why a message cannot be obeyed: a word for machines, and a sentence.
+/// Error code and message.
 #[derive(Debug)]
 struct Refusal(String, String);
 
@@ -83,15 +82,14 @@ impl From<gangway_core::Error> for Refusal {
     }
 }
 
-/// Why a channel ends.
 enum End {
-    /// The connection is gone.
+    /// The connection was lost.
     Left,
-    /// The page said that it leaves.
+    /// The page closed the channel.
     Closed,
-    /// What came is no WebSocket.
+    /// A WebSocket protocol error.
     Broken(axum::Error),
-    /// The server has a reason.
+    /// Ended by the server.
     Because(Ending),
 }
 
@@ -123,7 +121,7 @@ impl Channel {
         }
     }
 
-    /// Serves a page until it leaves.
+    /// Serves a page until it disconnects.
     pub(super) async fn run(
         self,
         socket: WebSocket,
@@ -140,7 +138,7 @@ impl Channel {
         let opened = out.tell(&first).await;
         drop(first);
         let end = if opened {
-            // A task of its own: what happens in the session wakes nothing but what tells of it.
+            // Its own task: session events wake only the task that forwards them.
             let telling = tokio::spawn(Arc::clone(&channel).pump(out.clone(), subscription));
             tokio::select! {
                 end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
@@ -157,7 +155,7 @@ impl Channel {
         }
         tasks.shutdown().await;
         channel.forget_watches();
-        // A page that does not take what is being written to it is not waited for longer than any other.
+        // Also a page that does not read gets only the usual timeout.
         if let Some(sink) = within(stalled, out.take()).await.flatten() {
             Box::pin(channel.leave(end, sink, inbox, stalled)).await;
         }
@@ -188,7 +186,7 @@ impl Channel {
         within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
     }
 
-    /// Tells the page what happens in the session.
+    /// Forwards session events to the page.
     async fn pump(self: Arc<Self>, out: Out, mut subscription: Subscription) -> End {
         loop {
             match subscription.next(CHUNK).await {
@@ -213,10 +211,10 @@ impl Channel {
         }
     }
 
-    /// Has the page loaded anew when the applet's own files change; it is being written.
+    /// Reloads the page when the applet's own files change, during development.
     async fn follow_files(&self, out: &Out) -> End {
         if let Some(applet) = &self.applet
-            // In a box, as what a page asks: it is there only for a moment.
+            // Boxed, since it is needed only for a moment.
             && let Some(mut watch) = Box::pin(self.service.registry.watch(applet)).await
         {
             while watch.next().await.is_some() {
@@ -228,7 +226,7 @@ impl Channel {
         std::future::pending().await
     }
 
-    /// Obeys the page.
+    /// Handles messages of the page.
     async fn hear(
         self: &Arc<Self>,
         out: &Out,
@@ -244,7 +242,7 @@ impl Channel {
                 Some(Err(error)) => return End::Broken(error),
                 Some(Ok(message)) => message,
             };
-            // Pings too: each is answered, also when the page reads nothing.
+            // Pings count too: each is answered, even if the page reads nothing.
             match rate.take() {
                 Verdict::Accept => {}
                 Verdict::Delay(time) => tokio::time::sleep(time).await,
@@ -270,8 +268,8 @@ impl Channel {
             };
             drop(text);
             if !matches!(ask, AppletAsk::ReadFile { .. } | AppletAsk::Invoke { .. }) {
-                // In order: what is said after a change comes after it.
-                // In a box, which is there only meanwhile: what it may need is more than all the rest of a channel.
+                // In order: a message after a change comes after it. Boxed, since it would take more memory than the
+                // rest of the channel.
                 Box::pin(self.obey(out, id, ask)).await;
                 continue;
             }
@@ -307,7 +305,6 @@ impl Channel {
         }
     }
 
-    /// The session's folder.
     async fn folder(&self) -> Result<&Folder, Refusal> {
         let open = || async {
             let cwd = self.session.profile()?.cwd;

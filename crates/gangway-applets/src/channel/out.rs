@@ -1,4 +1,4 @@
-//! The way to a page: whoever has something to say waits for its turn and writes it; nothing is queued.
+//! Writes to a page: senders take turns, and nothing is queued.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,18 +8,16 @@ use tokio::{sync::Mutex, time::Instant};
 
 use crate::wire::channel::AppletTold;
 
-/// Something to say, as a message.
 pub(super) fn message(told: &AppletTold) -> Message {
-    // With string keys it always encodes; as a text, which need not be looked through again.
+    // Cannot fail: all keys are strings. As text, which need not be validated again.
     Message::Text(serde_json::to_string(told).unwrap_or_default().into())
 }
 
-/// Where answers go.
 #[derive(Clone)]
 pub(super) struct Out(Arc<Mutex<Pen>>);
 
 struct Pen {
-    /// Gone when the page is.
+    /// `None` once the page is gone.
     sink: Option<SplitSink<WebSocket, Message>>,
     used: Instant,
 }
@@ -39,7 +37,7 @@ impl Out {
         self.all([message]).await
     }
 
-    /// Several messages with nothing between them, in as few writes as it takes.
+    /// Several messages without others in between, in as few writes as possible.
     pub(super) async fn all(&self, messages: impl IntoIterator<Item = Message>) -> bool {
         let mut pen = self.0.lock().await;
         pen.used = Instant::now();
@@ -54,12 +52,12 @@ impl Out {
         sink.flush().await.is_ok()
     }
 
-    /// Gives a sign of life whenever nothing was said for this long, until the page is gone.
+    /// Sends a heartbeat whenever nothing was sent for this long, until the page is gone.
     pub(super) async fn beat(&self, every: Duration) {
         let mut next = Instant::now() + every;
         loop {
             tokio::time::sleep_until(next).await;
-            // Whoever has the pen is writing. What was said since is looked at here, once, and not by whoever says it.
+            // The holder of the lock is writing. The counter is checked only here, so that senders do no extra work.
             let used = self
                 .0
                 .try_lock()
@@ -74,7 +72,7 @@ impl Out {
         }
     }
 
-    /// Takes the pen away from all others, once nobody writes.
+    /// Takes the socket from all other senders, once none is writing.
     pub(super) async fn take(&self) -> Option<SplitSink<WebSocket, Message>> {
         self.0.lock().await.sink.take()
     }

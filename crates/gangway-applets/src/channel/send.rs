@@ -1,5 +1,5 @@
-//! Says something for a page, with the person's leave. It goes on when the page is gone: the person was asked, and what
-//! they allow is said.
+//! Sends a message for a page, with the user's consent. It continues when the page is gone: once the user allows a
+//! message, it is sent.
 
 use std::sync::Arc;
 
@@ -14,22 +14,21 @@ use crate::{
     invocations::{Invocation, Step},
 };
 
-/// Something that is to be said.
 pub(super) struct Wish {
     pub(super) service: Arc<AppletService>,
-    /// Where it is said, or who a new session is made like.
+    /// The session, or the one that a new session is modeled on.
     pub(super) session: Arc<Session>,
-    /// Whether it is said in a session of its own.
+    /// Whether it is sent in a new session.
     pub(super) fresh: bool,
-    /// Who says it; the person when absent.
+    /// The applet; `None` for the user.
     pub(super) applet: Option<Slug>,
     pub(super) prompt: String,
     pub(super) shown: bool,
-    /// The name of the request, where it may come again.
+    /// The idempotency key, if any.
     pub(super) name: Option<String>,
 }
 
-/// The session that a request makes for itself: the same each time it comes.
+/// The session created for a request: the same for each repetition.
 pub(super) fn fresh_id(parent: SessionId, name: &str) -> SessionId {
     let hash = blake3::hash(format!("gangway/task/{parent}/{name}").as_bytes());
     let mut bytes = [0; 16];
@@ -38,7 +37,7 @@ pub(super) fn fresh_id(parent: SessionId, name: &str) -> SessionId {
 }
 
 impl Wish {
-    /// Says it, and tells on the way how far it has come.
+    /// Sends it and reports progress.
     pub(super) async fn run(self, invocation: Invocation) {
         let said = self.say(&invocation).await;
         let step = match said {
@@ -76,7 +75,7 @@ impl Wish {
             None => session.submit(command).await?,
         };
         let Receipt::Accepted { turn } = receipt else {
-            let words = "another message of this client had the same id; choose another";
+            let words = "this client has used this id for another message; use a new id";
             return Err(Refusal::new("id_taken", words));
         };
         if let Some(applet) = &self.applet
@@ -93,7 +92,7 @@ impl Wish {
         })
     }
 
-    /// Whether this very request came before and was obeyed: then nobody need be asked again.
+    /// Whether this request was already carried out: then no consent is needed.
     async fn is_known(&self) -> Result<bool, Refusal> {
         let Some(name) = &self.name else {
             return Ok(false);
@@ -108,7 +107,7 @@ impl Wish {
         Ok(self.service.hub.store().once(id, name).await?.is_some())
     }
 
-    /// A session for this one task, with the same agent and model; one that was made before stays the one.
+    /// A session for this task, with the same agent and model; a repetition finds the existing one.
     async fn make(&self) -> Result<Arc<Session>, Refusal> {
         let hub = &self.service.hub;
         let id = match &self.name {
@@ -128,7 +127,7 @@ impl Wish {
         Ok(hub.open(id).await?)
     }
 
-    /// Waits for the person's leave where it is needed.
+    /// Waits for the user's consent, if needed.
     async fn ask_leave(&self, applet: &Slug, invocation: &Invocation) -> Result<(), Refusal> {
         let asked = || {
             invocation.steps.send_replace(Step::Asked);
@@ -148,18 +147,12 @@ impl Wish {
             .await?;
         let (code, words) = match outcome {
             ConsentOutcome::Allowed => return Ok(()),
-            ConsentOutcome::Denied => (
-                "consent_denied",
-                "the person does not let this applet speak here",
-            ),
-            ConsentOutcome::TimedOut => (
-                "consent_timeout",
-                "nobody said in time whether this applet may speak here",
-            ),
-            ConsentOutcome::Withdrawn => ("withdrawn", "the page stopped this before it was said"),
+            ConsentOutcome::Denied => ("consent_denied", "the user denied messages of this applet"),
+            ConsentOutcome::TimedOut => ("consent_timeout", "the consent request timed out"),
+            ConsentOutcome::Withdrawn => ("withdrawn", "the page stopped this before it was sent"),
             ConsentOutcome::QueueFull => (
                 "too_many_questions",
-                "too many messages of this applet wait for the person's word; wait for it",
+                "too many messages of this applet are waiting for consent",
             ),
         };
         Err(Refusal::new(code, words))

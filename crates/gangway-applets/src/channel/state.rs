@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::{Channel, Refusal, out::Out};
 use crate::wire::channel::AppletTold;
 
-/// Changes that this connection made itself: it has their answer and does not hear of them again.
+/// Changes of this connection: it has got their answer and is not notified again.
 #[derive(Default)]
 pub(super) struct Own {
-    /// Numbers that have not come by yet.
+    /// Numbers of own changes that have not come by yet.
     made: BTreeSet<u64>,
-    /// What came by last.
+    /// The last number.
     seen: u64,
 }
 
@@ -31,7 +31,7 @@ impl Own {
 }
 
 impl Channel {
-    /// Whether this connection made the change that an event tells of.
+    /// Whether this connection made a change.
     pub(super) async fn is_own(&self, logged: &Logged) -> bool {
         matches!(logged.event, Event::StateChanged { .. }) && self.own.lock().await.takes(logged)
     }
@@ -43,7 +43,7 @@ impl Channel {
         data: Map<String, Value>,
     ) -> Result<(), Refusal> {
         let applet = &self.state_of;
-        // Held until the number is noted: the pump waits before it says anything of this change.
+        // Held until the number is recorded, so that the forwarding task waits.
         let mut own = self.own.lock().await;
         let command = Command::SetState {
             applet: applet.clone(),
@@ -103,7 +103,7 @@ impl Channel {
         Ok(())
     }
 
-    /// The name of a request over several connections.
+    /// The idempotency key, valid across reconnects.
     pub(super) fn idempotency_key(&self, id: &Option<Value>) -> Option<String> {
         let (client, id) = (self.client.as_ref()?, id.as_ref()?);
         let applet = self.applet.as_ref().map_or("", |slug| slug.as_str());

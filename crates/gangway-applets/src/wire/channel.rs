@@ -1,4 +1,4 @@
-//! The messages of the session channel, both ways.
+//! The messages of the applet channel.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 pub use super::file::{AppletFile, FileEvent, FileKind};
 use gangway_http::feed::wire::Outcome;
 
-/// What a page may ask. Each may carry an `id`, which its answer carries back.
+/// Requests of a page. Each may have an `id`, which its answer repeats.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(
     tag = "type",
@@ -17,111 +17,96 @@ use gangway_http::feed::wire::Outcome;
 )]
 #[ts(optional_fields)]
 pub enum AppletAsk {
-    /// Change the state, key by key; `null` takes a key away.
+    /// Change keys of the state; `null` removes a key.
     SetState {
-        /// The keys that change.
         #[ts(type = "Record<string, JsonValue>")]
         data: Map<String, Value>,
     },
     /// Read the state, or one key of it.
     GetState {
-        /// The key.
         key: Option<String>,
     },
-    /// Read a file of the session's folder, piece by piece.
+    /// Read a file of the session's folder, in chunks.
     ReadFile {
-        /// Which.
         path: String,
-        /// Whether its bytes come as binary messages; otherwise it must be text.
+        /// Whether its bytes are sent as binary messages; otherwise it must be text.
         #[serde(default)]
         #[ts(as = "Option<bool>")]
         binary: bool,
-        /// From which byte on.
+        /// The first byte.
         offset: Option<u64>,
-        /// How many bytes at the most.
+        /// Maximum number of bytes.
         length: Option<u64>,
     },
-    /// Write a file of the session's folder, whole.
+    /// Atomically write a file of the session's folder.
     WriteFile {
-        /// Which.
         path: String,
-        /// What is to be in it.
         content: String,
-        /// How `content` says it.
         #[serde(default)]
         #[ts(as = "Option<Encoding>")]
         encoding: Encoding,
     },
     /// List a folder in the session's folder.
     ListFiles {
-        /// Which; the session's folder itself when absent.
+        /// Default is the session's folder itself.
         path: Option<String>,
     },
-    /// Look at a file or folder.
+    /// Get metadata of a file or folder.
     Stat {
-        /// Which.
         path: String,
     },
-    /// Be told when a file or folder changes.
+    /// Watch a file or folder.
     Subscribe {
-        /// Which.
         path: String,
     },
-    /// Be told no longer.
+    /// Stop watching.
     Unsubscribe {
-        /// Which.
         path: String,
     },
-    /// Say something to the agent.
+    /// Send a message to the agent.
     Invoke {
-        /// What.
         prompt: String,
-        /// How.
         #[serde(default)]
         #[ts(as = "Option<InvokeOptions>")]
         options: InvokeOptions,
-        /// The same, without a box around it.
+        /// The same options on the top level.
         #[serde(flatten)]
         #[ts(flatten)]
         plain: InvokeOptions,
     },
-    /// Stop the turn that runs, or what the page asked for itself.
+    /// Stop the running turn, or a message of the page itself.
     Stop {
-        /// The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
+        /// Stop only the `invoke` with this `id`: withdraw it, or stop its turn.
         #[ts(optional, type = "JsonValue")]
         invoke: Option<Value>,
     },
-    /// Nothing: is anyone there?
     Ping,
 }
 
-/// How something is said to the agent.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct InvokeOptions {
-    /// `active`, `background`, `new`, or the id of a session.
+    /// `active`, `background`, `new`, or a session id.
     pub session: Option<String>,
-    /// Whether the chat shows it.
+    /// Whether the chat shows the message.
     pub show_in_chat: Option<bool>,
-    /// Whether the answer is streamed and told.
+    /// Whether the answer is streamed.
     pub wait_for_result: Option<bool>,
-    /// The older way to say `session: "background"`.
+    /// Deprecated: `session: "background"`.
     pub background: Option<bool>,
 }
 
-/// How the content of a file is said.
+/// The encoding of a file's content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Encoding {
-    /// As text.
     #[default]
     Utf8,
-    /// As bytes in base64.
     Base64,
 }
 
-/// What the server says.
+/// Messages of the server.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(
     tag = "type",
@@ -129,30 +114,28 @@ pub enum Encoding {
     rename_all_fields = "camelCase"
 )]
 pub enum AppletTold {
-    /// The channel is open; what follows comes after `seq`.
+    /// The channel is open; events after `seq` follow.
     Ready {
-        /// The session.
         session: String,
-        /// The applet that speaks here.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         applet: Option<String>,
-        /// Where the applet's frame is.
+        /// The URL of the applet's frame.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         frame: Option<String>,
-        /// The number to resume from.
+        /// The number to resume after.
         #[ts(type = "number")]
         seq: u64,
         /// The version of its state.
         #[ts(type = "number")]
         version: u64,
     },
-    /// What came after `since` cannot be told without a gap: read the state again; what follows comes after `seq`.
+    /// Resuming after `since` would leave a gap: read the state again; events after `seq` follow.
     Resync {
         /// `trimmed`, `future` or `malformed`.
         reason: String,
-        /// The number to resume from.
+        /// The number to resume after.
         #[ts(type = "number")]
         seq: u64,
         /// The version of the applet's state.
@@ -161,234 +144,207 @@ pub enum AppletTold {
     },
     /// The state changed.
     StateUpdate {
-        /// The answer to this message.
+        /// Set in the answer to a request.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "JsonValue")]
         id: Option<Value>,
-        /// Whose state.
         applet: String,
-        /// The keys that changed; `null` took a key away.
+        /// The changed keys; `null` for removed ones.
         #[ts(type = "Record<string, JsonValue>")]
         data: Map<String, Value>,
-        /// The version after it.
+        /// The version after the change.
         #[ts(type = "number")]
         version: u64,
         /// Its number in the session.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The state as it is.
     State {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// The state, or the key that was asked for.
+        /// The state, or the requested key.
         #[ts(type = "Record<string, JsonValue>")]
         data: Map<String, Value>,
-        /// Its version.
         #[ts(type = "number")]
         version: u64,
     },
-    /// A piece of a file.
+    /// A chunk of a file.
     FileContent {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// Which file.
         path: String,
-        /// The piece, where it is text.
+        /// The chunk, if it is text.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         chunk: Option<String>,
-        /// The bytes of the binary message that follows, where it is not.
+        /// Size of the binary message that follows, if it is not.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         bytes: Option<usize>,
         /// The size of the whole file.
         #[ts(type = "number")]
         size: u64,
-        /// Whether this was the last piece.
+        /// Whether this was the last chunk.
         done: bool,
     },
-    /// A file was written.
     FileWritten {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// What it is now.
         #[serde(flatten)]
         #[ts(flatten)]
         file: AppletFile,
     },
-    /// What is in a folder.
+    /// The entries of a folder.
     Files {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// Which folder.
         path: String,
-        /// What is in it, by name.
+        /// Sorted by name.
         entries: Vec<AppletFile>,
-        /// Whether there is more than that.
+        /// Whether entries were left out.
         more: bool,
     },
-    /// What a file or folder is.
     FileStat {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// What it is.
         #[serde(flatten)]
         #[ts(flatten)]
         file: AppletFile,
     },
-    /// Changes of a file or folder are told from now on.
     Subscribed {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// Which.
         path: String,
     },
-    /// Changes of a file or folder are told no longer.
     Unsubscribed {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// Which.
         path: String,
     },
-    /// A file or folder changed.
     FileChanged {
-        /// Which.
         path: String,
-        /// How.
         event: FileEvent,
     },
-    /// The person is asked whether this applet may speak.
+    /// The user is asked for consent.
     ConsentAsked {
-        /// The message that waits for it.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
     },
     /// The agent has the message.
     InvokeStarted {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// Names the turn.
+        /// Identifies the turn.
         stream_id: String,
-        /// The session it is in.
+        /// The turn's session.
         session_id: String,
     },
-    /// A piece of the agent's answer.
+    /// A delta of the agent's answer.
     Stream {
-        /// The message that it answers.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// The piece.
         delta: String,
     },
-    /// The agent finished.
+    /// The turn has ended.
     InvokeComplete {
-        /// The message that it answers.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
-        /// What it said.
+        /// The text of the answer.
         result: String,
-        /// Why it did not finish well.
+        /// Why it failed or was stopped.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         error: Option<String>,
     },
-    /// A stop was done.
     Stopped {
-        /// The answer to this message.
+        /// The id of the request.
         #[ts(type = "JsonValue")]
         id: Value,
         /// Whether a turn was running.
         stopped: bool,
     },
-    /// Somebody said something to the agent of this session.
+    /// A message was sent to the agent of this session.
     MessageStarted {
-        /// What.
         prompt: String,
-        /// Who said it.
         source: SourceKind,
-        /// Which applet.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         applet_slug: Option<String>,
-        /// Names the turn.
+        /// Identifies the turn.
         stream_id: String,
-        /// Whether the chat shows it.
         show_in_chat: bool,
         /// Its number in the session.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The agent began to answer; the stream can be read.
+    /// The agent started to answer; the stream can be read.
     StreamReady {
-        /// Names the turn.
+        /// Identifies the turn.
         stream_id: String,
         /// Its number in the session.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The agent is done with a message.
+    /// The turn has ended.
     MessageDone {
-        /// Names the turn.
+        /// Identifies the turn.
         stream_id: String,
-        /// How it ended.
         outcome: Outcome,
         /// Its number in the session.
         #[ts(type = "number")]
         seq: u64,
     },
-    /// The page is to be loaded anew.
+    /// Reload the page.
     Reload,
-    /// A message could not be obeyed.
+    /// A request failed.
     Error {
-        /// Which message.
+        /// The id of the request, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "JsonValue")]
         id: Option<Value>,
-        /// A short machine-readable reason.
+        /// A machine-readable code.
         code: String,
-        /// What to tell a person.
+        /// A message for people.
         error: String,
     },
-    /// The channel ends after this.
+    /// The last message before the channel closes.
     Closing {
         /// `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
         reason: String,
         /// What to do about it.
         message: String,
     },
-    /// Here.
     Pong {
-        /// The answer to this message.
+        /// The id of the request.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "JsonValue")]
         id: Option<Value>,
     },
 }
 
-/// Who said something to the agent.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum SourceKind {
-    /// The person.
     Person,
-    /// An applet.
     Applet,
-    /// Another agent.
     Agent,
     /// A page of another site.
     Page,
 }
 
 impl AppletAsk {
-    /// The names of the messages, for whoever sent another.
+    /// The message types, for error messages.
     pub const NAMES: &'static str = "setState, getState, readFile, writeFile, listFiles, stat, subscribe, unsubscribe, invoke, stop, ping";
 }

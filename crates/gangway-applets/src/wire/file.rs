@@ -1,4 +1,4 @@
-//! Files and folders as the session channel describes them.
+//! Files and folders on the applet channel.
 
 use gangway_files::{ChangeEvent, Kind};
 use serde::Serialize;
@@ -9,30 +9,24 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AppletFile {
-    /// Where it is, from the session's folder on.
+    /// Relative to the session's folder.
     pub path: String,
-    /// Its name.
     pub name: String,
-    /// What it is.
     pub kind: FileKind,
-    /// Bytes of a file.
+    /// In bytes.
     #[ts(type = "number")]
     pub size: u64,
-    /// When it was last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub modified: Option<String>,
 }
 
-/// What something in a folder is.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum FileKind {
-    /// A file.
     File,
-    /// A folder.
     Folder,
-    /// A device, a pipe, a socket, or a link that leads out or nowhere.
+    /// A device, pipe, socket, or a link that is broken or leads out of the folder.
     Other,
 }
 
@@ -46,15 +40,12 @@ impl From<Kind> for FileKind {
     }
 }
 
-/// What happened to a file or folder.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum FileEvent {
-    /// It is there now.
     Created,
-    /// It is another than before; of a folder: look at all of it again.
+    /// For a folder: list it again.
     Changed,
-    /// It is gone.
     Removed,
 }
 

@@ -13,13 +13,13 @@ async fn what_makes_no_sense_is_answered_with_its_id_and_the_channel_lives_on() 
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=a").await;
     for (text, id, reason) in [
-        ("", json!(null), "not JSON"),
-        ("{", json!(null), "not JSON"),
+        ("", json!(null), "invalid JSON"),
+        ("{", json!(null), "invalid JSON"),
         ("[]", json!(null), "`type` is missing"),
         ("7", json!(null), "`type` is missing"),
         (r#"{"id":"x"}"#, json!("x"), "`type` is missing"),
         (r#"{"type":7,"id":3}"#, json!(3), "`type` is missing"),
-        (r#"{"type":"fly","id":3}"#, json!(3), "no message \"fly\""),
+        (r#"{"type":"fly","id":3}"#, json!(3), "unknown message type \"fly\""),
         (r#"{"type":"setState","id":4}"#, json!(4), "data"),
         (
             r#"{"type":"setState","id":4,"data":[]}"#,

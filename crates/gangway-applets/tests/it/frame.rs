@@ -51,9 +51,9 @@ async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
         json!({ "slug": "clock", "name": "A <b>clock</b>", "description": "Tells the time", "origin": "data" })
     );
     for (slug, problem) in [
-        ("broken", "cannot be read"),
+        ("broken", "cannot parse meta.json"),
         ("empty", "content.html is missing"),
-        ("other", "names the slug"),
+        ("other", "the slug in meta.json"),
     ] {
         let applet = of(slug).unwrap();
         assert!(

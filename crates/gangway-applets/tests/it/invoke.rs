@@ -245,7 +245,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
             .unwrap()
             .unwrap_err()
             .to_string()
-            .contains("did not allow")
+            .contains("denied")
     );
     assert_eq!(server.get(&frame_at(&server, "dice", "frame")).await.0, 404);
     let writing = call("write_applet", wish);
@@ -282,7 +282,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         (json!({ "applet": "new" }), "needs `content`"),
         (
             json!({ "applet": "big", "content": "x".repeat((1 << 20) + 1) }),
-            "larger",
+            "at most",
         ),
     ] {
         let refused = call("write_applet", arguments).await.unwrap().unwrap_err();
@@ -291,5 +291,5 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
     let nothing = call("open_applet", json!({ "applet": "nothing" }))
         .await
         .unwrap();
-    assert!(nothing.unwrap_err().to_string().contains("no applet"));
+    assert!(nothing.unwrap_err().to_string().contains("not found"));
 }
