@@ -307,6 +307,7 @@ impl Bridge {
                 "llm",
                 "chat",
                 "permissions",
+                "asks",
                 "parts",
             ],
             limits: BridgeLimits {

@@ -156,12 +156,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Path::<String>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(text)) => Ok(Self(text)),
-            // Not UTF-8.
-            Err(_) => Err(ApiError::new(
-                StatusCode::NOT_FOUND,
-                "not_found",
-                "not found",
-            )),
+            Err(_) => {
+                let message = "not found: the id in the path is not valid UTF-8";
+                Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", message))
+            }
         }
     }
 }

@@ -362,12 +362,11 @@ mod tests {
                 Message::Images(images) => images.len().to_string(),
             })
             .collect();
-        let cut_off = "This call was cut off. true";
         let wanted = [
             "Hi",
             "One moment.0",
             "1",
-            cut_off,
+            "This call was interrupted. true",
             "1",
             "text false",
             "Done.0",

@@ -6,11 +6,8 @@ export { Sessions, type PageOptions } from "./sessions.js";
 export { Applets } from "./applets.js";
 export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
-export {
-  Permissions,
-  type AuditOptions,
-  type WatchOptions,
-} from "./permissions.js";
+export { Asks, type WatchOptions } from "./asks.js";
+export { Permissions, type AuditOptions } from "./permissions.js";
 export { Study } from "./study.js";
 export { closePanel, enterPanel, parentIn } from "./panel.js";
 export {

@@ -1,7 +1,6 @@
 // The REST calls about MCP servers, the tools themselves, and the catalog, one method each.
 import type {
   AddServers,
-  AnswerQuestion,
   ApprovalList,
   ApprovalPolicy,
   CallTool,
@@ -14,7 +13,6 @@ import type {
   LastingChoice,
   LoginPage,
   LogLines,
-  QuestionList,
   RouteAnswer,
   RouteSentence,
   RuntimeList,
@@ -152,16 +150,6 @@ export class Tools {
     return this.#http.delete(
       `/api/mcp/installs/${encodeURIComponent(install)}`,
     );
-  }
-
-  /** What servers ask in the middle of a call. */
-  questions(signal?: AbortSignal): Promise<QuestionList> {
-    return this.#http.get("/api/mcp/questions", { signal });
-  }
-
-  answerQuestion(id: string, answer: AnswerQuestion): Promise<void> {
-    const path = `/api/mcp/questions/${encodeURIComponent(id)}`;
-    return this.#http.post(path, { body: answer });
   }
 }
 

@@ -236,8 +236,8 @@ test("an agent finds the app in the gallery and launches it beside the chat, whe
   const app = page.frameLocator('iframe[title="App expense-review"]');
   await expect(app.locator("#toolbar")).toHaveText(/^\S+ \d+\.\d+\.\d+/);
   await app.getByRole("button", { name: "Save report" }).click();
-  const dialog = page.getByRole("dialog", { name: "Question from Gangway" });
-  await dialog.getByRole("button", { name: "Allow" }).click();
+  const dialog = page.getByRole("dialog", { name: "Request from " });
+  await dialog.getByRole("button", { name: "Allow once" }).click();
   await expect(app.locator("#log li").last()).toContainText("report.txt");
   await app.getByLabel("Event").fill("report-generated");
   await app.getByRole("button", { name: "Emit" }).click();

@@ -231,7 +231,7 @@ test.describe("on a phone", () => {
     await expect(box).toBeHidden();
     await expect(page.getByRole("separator")).toHaveCount(0);
     await press(page, "Say");
-    await expect(tab("Chat question waiting")).toBeVisible();
+    await expect(tab("Chat request waiting")).toBeVisible();
     await tab("Applet").focus();
     await page.keyboard.press("ArrowRight");
     await expect(tab("Chat")).toHaveAttribute("aria-selected", "true");

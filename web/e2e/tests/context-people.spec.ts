@@ -47,17 +47,19 @@ test("a file is saved once the person allowed it, and always means without askin
   const frame = await beside(page, server.url);
   const save = (filename: string) =>
     call(frame(), "request", "save-file", { filename, content: "a,b\n" });
-  const dialog = page.getByRole("dialog", { name: "Question from Gangway" });
+  const dialog = page.getByRole("dialog", {
+    name: "Request from Harbour log",
+  });
 
   const refused = save("first.csv");
   await expect(dialog).toContainText(
     "The app Harbour log (probe) wants to save first.csv (4 bytes) in the folder of this session.",
   );
   await page.screenshot({ path: "results/launched-question-light.png" });
-  await dialog.getByRole("button", { name: "Decline" }).click();
+  await dialog.getByRole("button", { name: "Deny" }).click();
   expect(await refused).toMatchObject({
     code: "E-AGT-004",
-    message: "Agent denied request: save-file - the person said no",
+    message: "Agent denied request: save-file - the person denied it",
     kinds: expect.arrayContaining(["AgentDeniedError"]),
   });
   await expect(
@@ -67,10 +69,7 @@ test("a file is saved once the person allowed it, and always means without askin
   const saved = save("second.csv");
   await expect(dialog).toContainText("second.csv");
   await expectAccessible(page, "dialog", { include: "dialog[open]" });
-  await dialog
-    .getByRole("checkbox", { name: /^Always allow this for Harbour log/ })
-    .check();
-  await dialog.getByRole("button", { name: "Allow" }).click();
+  await dialog.getByRole("button", { name: "Always allow" }).click();
   expect(await saved).toEqual({
     value: { saved: true, path: "second.csv", bytes: 4 },
   });
@@ -79,6 +78,33 @@ test("a file is saved once the person allowed it, and always means without askin
   await expect(
     page.getByText(/Harbour log requested and got save-file/),
   ).toHaveCount(2);
+});
+
+test("a page that an app wants to open is shown with its address, and opened in a tab of its own by the click that allows it", async ({
+  page,
+  context,
+  server,
+}) => {
+  const frame = await beside(page, server.url);
+  const url = `${server.url}/healthz?tide=high`;
+  const open = () => call(frame(), "request", "open-url", { url });
+  const dialog = page.getByRole("dialog", { name: "Request from Harbour log" });
+
+  const refused = open();
+  await expect(dialog).toContainText("wants to open this page:");
+  await expect(dialog).toContainText(url);
+  await expect(dialog.getByRole("button")).toHaveText(["Allow once", "Deny"]);
+  await dialog.getByRole("button", { name: "Deny" }).click();
+  expect(await refused).toMatchObject({ code: "E-AGT-004" });
+  expect(context.pages()).toHaveLength(1);
+
+  const opened = open();
+  const opening = context.waitForEvent("page");
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  const other = await opening;
+  await expect(other).toHaveURL(url);
+  expect(await other.evaluate(() => window.opener as unknown)).toBeNull();
+  expect((await opened).value).toEqual({ opened: true });
 });
 
 test("an app that wants to speak is shown with its title, and speaks once it may", async ({

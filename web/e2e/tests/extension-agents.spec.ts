@@ -11,6 +11,10 @@ test.use({
 async function say(panel: Page, words: string): Promise<void> {
   const box = panel.getByRole("textbox", { name: "Message" });
   await box.fill(words);
+  // An answer that is still on its way goes first.
+  await expect(
+    panel.getByRole("button", { name: /^(Send|Queue)/ }),
+  ).toBeEnabled();
   await box.press("Enter");
 }
 

@@ -4,7 +4,7 @@ import type { Server } from "../server.js";
 import { asked, valueOf } from "../sites.js";
 
 async function questions(server: Server): Promise<number> {
-  const answer = await server.fetch("/api/permissions/asks");
+  const answer = await server.fetch("/api/asks");
   const { asks } = (await answer.json()) as { asks: unknown[] };
   return asks.length;
 }
@@ -22,7 +22,7 @@ test("without a click only the page itself gets a window; what its frames ask is
   expect(await valueOf(page, "answer")).toMatchObject({ granted: true });
   expect(await badge(context)).toBe("?");
   const panel = await own(context, "panel.html");
-  await expect(panel.getByText("2 more sites are waiting")).toBeVisible();
+  await expect(panel.getByText("2 more requests")).toBeVisible();
   const popup = await own(context, "popup.html");
   await expect(popup.getByText("and 2 more requests")).toBeVisible();
   const windows = () =>

@@ -98,7 +98,7 @@ test("a page can neither frame the window, nor reach into it, nor answer in its 
     body: '{"decision":"always"}',
   };
   const id = new URL(url).searchParams.get("ask") ?? "";
-  const path = `${server.url}/api/permissions/asks/${id}`;
+  const path = `${server.url}/api/asks/${id}`;
   expect(
     await codeOf(
       page,

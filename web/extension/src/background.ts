@@ -44,8 +44,9 @@ bridge.listen({
     if (state === "up") void ownWindows.settle();
   },
   status(status) {
-    if (status.about !== "permissions" || status.frame.type !== "asks") return;
-    badges.asks(status.frame.asks.map(({ origin }) => origin));
+    if (status.about !== "asks" || status.frame.type !== "asks") return;
+    const askers = status.frame.asks.map(({ asker }) => asker);
+    badges.asks(askers.flatMap((one) => ("origin" in one ? one.origin : [])));
   },
 });
 

@@ -82,7 +82,7 @@ export class Bridge {
   #port: NativePort | null = null;
   /** The port whose greeting is not answered yet. */
   #greeting: NativePort | null = null;
-  /** The questions that are open, as they were told last. */
+  /** The requests that are open, as they were told last. */
   #asks: Status | null = null;
   #parts = new Parts();
   #spoke = false;
@@ -378,7 +378,7 @@ export class Bridge {
 }
 
 const NO_ASKS: Status = {
-  ...{ about: "permissions", frame: { type: "asks", asks: [] } },
+  ...{ about: "asks", frame: { type: "asks", asks: [] } },
 };
 
 /** What goes wrong with one of those who listen is not the business of the bridge. */

@@ -1,4 +1,5 @@
 // Windows of the extension's own: one for each question to the person, and one for each chat that a page opened.
+import type { AskInfo } from "@gangway/client";
 import type { Bridge } from "./bridge.js";
 import { isUnreached } from "./failures.js";
 
@@ -86,7 +87,7 @@ export class OwnWindows {
       if (kept.kind === "permit") {
         // A window that is closed before it has loaded says nothing itself; one that was answered has no question left.
         await this.#options.bridge
-          .request("permission_dismiss", { ask: kept.id })
+          .request("ask_dismiss", { ask: kept.id })
           .catch(() => undefined);
       }
       if (kept.kind === "chat") {
@@ -142,8 +143,9 @@ export class OwnWindows {
     }
     await store.set(WAITING, waiting);
     if (kept.kind === "permit") {
-      const ask = await bridge.request("permission_ask", { ask: kept.id });
-      const { origin } = ask as { origin?: string };
+      const ask = await bridge.request("ask_get", { ask: kept.id });
+      const { asker } = ask as AskInfo;
+      const origin = asker.kind === "site" ? asker.origin : null;
       if (kept.of && kept.of.origin !== origin) return;
     }
     const { ticket, ...shown } = kept;

@@ -243,7 +243,7 @@ test("whoever listens hears what is asked already, and that nothing is once the 
   const release = host.bridge.hold();
   await host.welcome();
   const frame = { type: "asks", asks: [{ id: "q" }] };
-  host.port.say({ type: "status", about: "permissions", frame });
+  host.port.say({ type: "status", about: "asks", frame });
   const heard: unknown[] = [];
   host.bridge.listen({
     status: (status) => heard.push((status as { frame: unknown }).frame),
@@ -326,7 +326,7 @@ test("what goes wrong with one who listens costs nobody else anything", async ()
   expect(states).toEqual(["starting", "up", "gone", "off"]);
 });
 
-test("status of the server changes what is known, and that of permissions is passed on", async () => {
+test("status of the server changes what is known, and that of requests is passed on", async () => {
   const host = new FakeHost();
   const heard: unknown[] = [];
   host.bridge.listen({ status: (status) => heard.push(status) });
@@ -340,7 +340,7 @@ test("status of the server changes what is known, and that of permissions is pas
     ...{ attached: "own", base_url: "http://127.0.0.1:2" },
   });
   const frame = { type: "changed" };
-  host.port.say({ type: "status", about: "permissions", frame });
+  host.port.say({ type: "status", about: "asks", frame });
   expect(heard).toHaveLength(3);
   release();
 });

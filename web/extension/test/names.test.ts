@@ -29,7 +29,7 @@ test("every message that the extension sends stands in docs/bridge.md", () => {
   expect(names).toEqual(
     expect.arrayContaining([
       ...["hello", "cancel", "page_open", "page_frame", "page_close"],
-      ...["permission_ask", "permission_watch", "chat_follow", "panel_enter"],
+      ...["ask_get", "ask_watch", "chat_follow", "panel_enter"],
     ]),
   );
   const strange = names.filter((name) => !docs.includes(`\`${name}\``));

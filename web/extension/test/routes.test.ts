@@ -1,5 +1,6 @@
 // Requests of our library, as messages to the bridge, and answers back.
 import {
+  Asks,
   GangwayError,
   Http,
   Permissions,
@@ -52,10 +53,10 @@ test("a call of the library is one message, and its result is the body of the an
 
 test("errors come with their code and status; where nobody was reached that is what they say", async () => {
   const { host, http } = joined();
-  const asked = new Permissions(http).ask("q");
+  const asked = new Asks(http).get("q");
   await settled();
   const error = { code: "ask_not_found", message: "gone", status: 404 };
-  host.fail("permission_ask", error);
+  host.fail("ask_get", error);
   await expect(asked).rejects.toMatchObject(error);
   const lost = new Permissions(http).forget("https://shop.example");
   await settled();
@@ -101,7 +102,7 @@ test("numbers in a query are numbers in a message", () => {
 
 test("what is not in the table cannot be asked", async () => {
   const { host, http } = joined();
-  for (const path of ["/api/keys", "/api/permissions/asks/a/b", "/"]) {
+  for (const path of ["/api/keys", "/api/asks/a/b", "/"]) {
     expect(messageFor("GET", path, null)).toBeNull();
   }
   const keys = http.get("/api/keys");

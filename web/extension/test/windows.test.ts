@@ -15,7 +15,9 @@ function made() {
   const opened: string[] = [];
   const focus = vi.fn(() => Promise.resolve());
   const request = vi.fn((type: string, _fields?: object) =>
-    Promise.resolve(type === "permission_ask" ? { origin: SHOP } : null),
+    Promise.resolve(
+      type === "ask_get" ? { asker: { kind: "site", origin: SHOP } } : null,
+    ),
   );
   const options = {
     bridge: { request } as unknown as Bridge,
@@ -65,10 +67,7 @@ test("a tab asks one question at a time; the next has its turn when that is clos
   // Nobody waits for the answer of the second any more.
   const answered = request.getMockImplementation();
   request.mockImplementation((type: string, fields?: object) =>
-    type === "permission_ask" &&
-    fields &&
-    "ask" in fields &&
-    fields.ask === "q2"
+    type === "ask_get" && fields && "ask" in fields && fields.ask === "q2"
       ? Promise.reject(new Error("gone"))
       : (answered?.(type) ?? Promise.resolve(null)),
   );
@@ -84,7 +83,7 @@ test("the question of a window that is closed is dismissed, however early that w
   const { windows, request } = made();
   await windows.ask("q1", SHOP, 1);
   await windows.closed(1);
-  expect(request).toHaveBeenLastCalledWith("permission_dismiss", { ask: "q1" });
+  expect(request).toHaveBeenLastCalledWith("ask_dismiss", { ask: "q1" });
 });
 
 test("the person can open a question that waits, and it gets no second window", async () => {

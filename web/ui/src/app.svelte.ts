@@ -2,11 +2,13 @@
 import {
   Applets,
   Apps,
+  Asks,
   GangwayError,
   Permissions,
   RemoteAgents,
   Sessions,
   Tools,
+  type AskInfo,
   type RemoteAgentInfo,
 } from "@gangway/client";
 import { createContext } from "svelte";
@@ -23,7 +25,13 @@ import {
 } from "./shell/address.js";
 import { AgentsState } from "./chat/agents.svelte.js";
 import { AppsState } from "./apps/apps.svelte.js";
-import { AsksState } from "@gangway/kit/permissions/asks.svelte.js";
+import { AsksState } from "@gangway/kit/asks/asks.svelte.js";
+import {
+  headingOf,
+  nameOf,
+  sessionOf,
+  WANTS,
+} from "@gangway/kit/asks/words.js";
 import { ChatState } from "./chat/chat.svelte.js";
 import { GalleryState } from "./applets/gallery.svelte.js";
 import { LaunchState } from "./apps/launch.svelte.js";
@@ -32,7 +40,6 @@ import { LoginsState } from "./permissions/logins.svelte.js";
 import { ModelsState } from "./models/models.svelte.js";
 import { NotifyState } from "./shell/notify.svelte.js";
 import { PermissionsState } from "@gangway/kit/permissions/permissions.svelte.js";
-import { QuestionsState } from "./tools/questions.svelte.js";
 import { RemoteAgentsState } from "./agents/remote-agents.svelte.js";
 import { SessionListState } from "./shell/session-list.svelte.js";
 import { SplitState } from "./applets/split.svelte.js";
@@ -52,8 +59,7 @@ export class AppState {
   readonly agents: AgentsState;
   readonly models: ModelsState;
   readonly tools: ToolsState;
-  readonly questions: QuestionsState;
-  /** What pages of other sites ask. */
+  /** The requests that wait for the person. */
   readonly asks: AsksState;
   /** What pages of other sites may do. */
   readonly permissions: PermissionsState;
@@ -96,12 +102,11 @@ export class AppState {
     this.launch = new LaunchState(apps);
     this.agents = new AgentsState(http);
     this.models = new ModelsState(http);
-    const tools = new Tools(http);
-    this.tools = new ToolsState(tools);
-    this.questions = new QuestionsState(tools);
-    const permissions = new Permissions(http);
-    this.asks = new AsksState(permissions);
-    this.permissions = new PermissionsState(permissions);
+    this.tools = new ToolsState(new Tools(http));
+    this.asks = new AsksState(new Asks(http), {
+      chat: () => (this.page === "chat" ? this.chat.sessionId : null),
+    });
+    this.permissions = new PermissionsState(new Permissions(http));
     this.remote = new RemoteAgentsState(new RemoteAgents(http));
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
     const { signal } = this.#stop;
@@ -116,6 +121,8 @@ export class AppState {
     signal.addEventListener("abort", () => clearInterval(timer));
     const unwatch = this.remote.watch((agent) => this.#waits(agent));
     signal.addEventListener("abort", unwatch);
+    const unfollow = this.asks.follow((ask) => this.#asked(ask));
+    signal.addEventListener("abort", unfollow);
     void this.#begin();
   }
 
@@ -325,6 +332,15 @@ export class AppState {
     this.notify.show(title, "The agent has a question.", agent_id, () =>
       this.open(session_id),
     );
+  }
+
+  #asked(ask: AskInfo): void {
+    const words = `${nameOf(ask.asker)} ${WANTS[ask.request.type]}.`;
+    this.notify.show(headingOf(ask), words, ask.id, () => {
+      const session = sessionOf(ask);
+      if (session === null) this.asks.review(ask);
+      else this.open(session);
+    });
   }
 
   #refresh(): void {

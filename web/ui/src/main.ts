@@ -1,5 +1,5 @@
-// Starts the page that the address names: the chat, the window of a question, the panel of a chat, an embed, studies, or an app.
-import { Apps, Permissions, Study } from "@gangway/client";
+// Starts the page that the address names: the chat, the window of a request, the panel of a chat, an embed, studies, or an app.
+import { Apps, Asks, Study } from "@gangway/client";
 import { mount, type Component } from "svelte";
 import { takeAddress } from "./embed/address.js";
 import { wear } from "./embed/look.js";
@@ -42,9 +42,9 @@ async function guarded(): Promise<void> {
 
   if (location.pathname === "/permit") {
     const { default: PermitPage } =
-      await import("@gangway/kit/permissions/PermitPage.svelte");
-    const permissions = new Permissions(login.http);
-    show(PermitPage, { id: query.get("ask") ?? "", permissions });
+      await import("@gangway/kit/asks/PermitPage.svelte");
+    const asks = new Asks(login.http);
+    show(PermitPage, { id: query.get("ask") ?? "", asks });
   } else if (/^\/study(\/|$)/.test(location.pathname)) {
     // Ids need no decoding; whatever else is written here, the server says that it is not there.
     const id = location.pathname.split("/")[2] ?? "";

@@ -11,12 +11,12 @@ try {
   // Storage may be forbidden; the system's theme is used then.
 }
 
-// The window of a question is connected from its first moment on: when it is closed, however early, the question ends.
+// The window of a request is connected from its first moment on: when it is closed, however early, the request is dismissed.
 if (location.pathname === "/permit") {
   const ask = new URLSearchParams(location.search).get("ask");
   if (ask !== null) {
     const query = new URLSearchParams({ ask });
     const server = location.origin.replace(/^http/, "ws");
-    new WebSocket(`${server}/ws/permissions?${query}`);
+    new WebSocket(`${server}/ws/asks?${query}`);
   }
 }

@@ -102,22 +102,6 @@ test("only frames that change who may speak are asked about", async () => {
   expect(requests).toBe(2);
 });
 
-test("those that wait come in the order they asked", async () => {
-  const asking = (askedAt: string) => ({ asking: { prompt: "Hm?", askedAt } });
-  const speakers = new SpeakersState(
-    applets(() => ({
-      applets: [
-        speaker("b", asking("2026-01-02T03:04:06Z")),
-        speaker("c"),
-        speaker("a", asking("2026-01-02T03:04:05Z")),
-      ],
-    })),
-  );
-  speakers.of("s1");
-  await speakers.load();
-  expect(speakers.asking.map(({ slug }) => slug)).toEqual(["a", "b"]);
-});
-
 test("a decision is sent once, and a list that is older than it changes nothing", async () => {
   const sent: unknown[] = [];
   const reading: ((value: unknown) => void)[] = [];

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { visitable } from "@gangway/kit/parts/links.js";
 import { CatalogState } from "../src/tools/catalog.svelte.js";
 import { InstallsState } from "../src/tools/installs.svelte.js";
-import { QuestionsState } from "../src/tools/questions.svelte.js";
 import { ServerLogState } from "@gangway/kit/tools/server-log.svelte.js";
 import { ServersState } from "@gangway/kit/tools/servers.svelte.js";
 import { ToolCallState } from "@gangway/kit/tools/tool-call.svelte.js";
@@ -220,61 +219,6 @@ test("a call that is stopped is no failure", async () => {
   call.stop();
   await running;
   expect(call).toMatchObject({ running: false, stopped: true, error: null });
-});
-
-const QUESTION = { id: "q_1", server: "a", message: "?", askedAt: "now" };
-
-test("a question is shown until it is answered, and never twice", async () => {
-  const sent: unknown[] = [];
-  const questions = new QuestionsState(
-    tools((method, path, body) => {
-      if (method === "GET") return { questions: [QUESTION] };
-      sent.push([path, body]);
-      return new Response(null, { status: 204 });
-    }),
-  );
-  await questions.load();
-  const first = questions.current;
-  await questions.load();
-  // The same object: a form that is being filled in stays.
-  expect(questions.current).toBe(first);
-  questions.aside = true;
-  await questions.load();
-  expect(questions.aside).toBe(true);
-  const answer = { action: "accept", content: { name: "x" } } as const;
-  expect(first && (await questions.answer(first, answer))).toBe(true);
-  expect(sent).toEqual([["/api/mcp/questions/q_1", answer]]);
-  await questions.load();
-  expect(questions.current).toBeNull();
-});
-
-test("a question that is gone is put away, another failure is told", async () => {
-  let code = "storage_failed";
-  const questions = new QuestionsState(
-    tools((method) =>
-      method === "GET" ? { questions: [QUESTION] } : refusal(code, 404),
-    ),
-  );
-  await questions.load();
-  const question = questions.current;
-  if (!question) throw new Error("There is no question.");
-  expect(await questions.answer(question, { action: "decline" })).toBe(false);
-  expect(questions.problem?.code).toBe("storage_failed");
-  expect(questions.current).toBe(question);
-  code = "question_not_found";
-  expect(await questions.answer(question, { action: "decline" })).toBe(true);
-  expect(questions.current).toBeNull();
-});
-
-test("a new question comes to the front of what was put aside", async () => {
-  let list = [QUESTION];
-  const questions = new QuestionsState(tools(() => ({ questions: list })));
-  await questions.load();
-  questions.aside = true;
-  list = [QUESTION, { ...QUESTION, id: "q_2" }];
-  await questions.load();
-  expect(questions.aside).toBe(false);
-  expect(questions.current?.id).toBe("q_1");
 });
 
 test("only addresses of pages can be visited", () => {

@@ -122,7 +122,7 @@ mod tests {
         assert!(!shown.text.contains("QUJD"), "{}", shown.text);
         for part in [
             "Here:",
-            "picture 1 (image/png)",
+            "image 1 (image/png)",
             "sound of 300 bytes (audio/wav)",
             "file:///n",
             "inside",

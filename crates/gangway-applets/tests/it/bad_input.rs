@@ -19,7 +19,11 @@ async fn what_makes_no_sense_is_answered_with_its_id_and_the_channel_lives_on() 
         ("7", json!(null), "`type` is missing"),
         (r#"{"id":"x"}"#, json!("x"), "`type` is missing"),
         (r#"{"type":7,"id":3}"#, json!(3), "`type` is missing"),
-        (r#"{"type":"fly","id":3}"#, json!(3), "unknown message type \"fly\""),
+        (
+            r#"{"type":"fly","id":3}"#,
+            json!(3),
+            "unknown message type \"fly\"",
+        ),
         (r#"{"type":"setState","id":4}"#, json!(4), "data"),
         (
             r#"{"type":"setState","id":4,"data":[]}"#,

@@ -1,10 +1,10 @@
 //! Pages that talk to the agent, and the person who lets them.
 
+use gangway_core::{AskDecision, Asker, Reply};
 use gangway_testing::{
     eventually,
     sessions::{HasSessions, call_tool},
 };
-use gangway_tools::questions::{AnswerQuestion, QuestionAction};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -228,17 +228,19 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
     let call = |name: &str, arguments: Value| {
         call_tool(&server.service.tools, Some(&session), name, arguments)
     };
-    let answer = async |action: QuestionAction| {
-        let questions = &server.service.questions;
-        let question = eventually(async || questions.list().questions.pop()).await;
-        assert!(question.message.contains("mate wants to"), "{question:?}");
-        let content = None;
-        let answer = AnswerQuestion { action, content };
-        questions.answer(&question.id, answer).unwrap();
+    let answer = async |decision: AskDecision| {
+        let asks = &server.service.asks;
+        let ask = eventually(async || asks.list().pop()).await;
+        assert_eq!(ask.asker, Asker::Agent("mate".to_owned()));
+        let reply = Reply {
+            decision,
+            ..Reply::default()
+        };
+        asks.answer(&ask.id, reply).await.unwrap();
     };
     let wish = json!({ "applet": "dice", "name": "Dice", "content": "<p>6</p>", "script": "" });
     let writing = call("write_applet", wish.clone());
-    answer(QuestionAction::Decline).await;
+    answer(AskDecision::Deny).await;
     assert!(
         writing
             .await
@@ -249,7 +251,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
     );
     assert_eq!(server.get(&frame_at(&server, "dice", "frame")).await.0, 404);
     let writing = call("write_applet", wish);
-    answer(QuestionAction::Accept).await;
+    answer(AskDecision::Once).await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], true);
     let page = server
         .http
@@ -271,7 +273,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         "write_applet",
         json!({ "applet": "dice", "style": "p { color: red }" }),
     );
-    answer(QuestionAction::Accept).await;
+    answer(AskDecision::Once).await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], false);
     page.until("reload").await;
     for (arguments, reason) in [

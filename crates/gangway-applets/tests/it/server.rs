@@ -5,13 +5,12 @@ use std::sync::Arc;
 use gangway_agents::Scripted;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools, routes::routes};
 use gangway_apps::{Around, Folders, Shelf};
-use gangway_core::{Agent, Agents, Consents, Hub, Limits};
+use gangway_core::{Agent, Agents, Asks, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
     server::{Parts, Service, ServiceServer, Settings},
     sessions::HasSessions,
 };
-use gangway_tools::questions::Questions;
 use gangway_workspaces::{Sessions, Workspaces};
 
 pub type TestServer = ServiceServer<Applets>;
@@ -19,7 +18,7 @@ pub type TestServer = ServiceServer<Applets>;
 pub struct Applets {
     sessions: Sessions,
     pub tools: Arc<AppletTools>,
-    pub questions: Arc<Questions>,
+    pub asks: Arc<Asks>,
 }
 
 #[derive(Default)]
@@ -38,9 +37,9 @@ impl Service for Applets {
 
     async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
         let registry = AppletRegistry::new(&[], &parts.data);
-        let questions = Arc::<Questions>::default();
+        let asks = Arc::<Asks>::default();
         let (hub, tools) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
-            let tools = AppletTools::new(hub, Arc::clone(&registry), Arc::clone(&questions) as _);
+            let tools = AppletTools::new(hub, Arc::clone(&registry), Arc::clone(&asks));
             let agent = match config.script {
                 Some(script) => Scripted::parse("scripted", script),
                 None => Scripted::demo(),
@@ -54,12 +53,12 @@ impl Service for Applets {
         let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
         let sessions = Sessions::new(Arc::clone(&hub), workspaces);
         let apps = Shelf::new(&[], &Around::default(), Folders::at(&parts.data));
-        let consents = Arc::new(Consents::new(hub));
+        let consents = Arc::new(Consents::new(hub, Arc::clone(&asks)));
         let service = AppletService::new(parts.http, sessions.clone(), registry, apps, consents);
         let applets = Self {
             sessions,
             tools,
-            questions,
+            asks,
         };
         (applets, routes().with_state(Some(service)))
     }

@@ -87,7 +87,7 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
     assert_eq!(app.folder.path(), Some(&*at("b").join("same")));
     assert!(app.broken().is_none());
     assert!(
-        app.problems[0].message.contains("another app called same"),
+        app.problems[0].message.contains("another app named same"),
         "{:?}",
         app.problems
     );

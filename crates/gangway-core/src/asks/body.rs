@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
-    grant::{GrantDuration, Origin, Scope},
+    grant::{GrantDuration, Scope},
     id::{SessionId, Slug},
+    origin::Origin,
     secret::new_secret,
     tool::ToolName,
 };

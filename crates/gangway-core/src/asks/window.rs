@@ -24,16 +24,16 @@ pub struct AskWindow {
 impl Asks {
     fn windows<T>(&self, id: &AskId, change: impl FnOnce(&mut Windows) -> T) -> Option<T> {
         let mut state = self.state.lock();
-        let (number, _) = state.find(id)?;
-        state
-            .open
-            .get_mut(&number)
-            .map(|entry| change(&mut entry.windows))
+        // Also while an answer is being taken: it may fail, and the request stays open.
+        let mut open = state.open.values_mut();
+        let entry = open.find(|entry| entry.ask.id == *id)?;
+        Some(change(&mut entry.windows))
     }
 
     /// A window that shows this request; `None` when it is not open.
     #[must_use]
     pub fn window(self: &Arc<Self>, id: &AskId) -> Option<AskWindow> {
+        self.state.lock().find(id)?;
         self.windows(id, |windows| {
             windows.open += 1;
             windows.loaded = true;

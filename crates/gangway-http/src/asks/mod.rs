@@ -6,18 +6,17 @@ pub mod wire;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Json,
+    Json,
     extract::State,
     http::{HeaderMap, StatusCode, header},
 };
-use gangway_core::{Ask, AskBody, AskError, AskId, Asks, By, Hub, Reply};
+use gangway_core::{Ask, AskError, AskId, Asks, By, Reply};
 use tokio::sync::watch;
 use wire::{AnswerAsk, AskInfo, AskList};
 
 use crate::{
     Http,
     access::{Rate, Scope, scope},
-    auth::Admitted,
     client_header,
     error::{ApiError, ApiResult},
     extract::{self, Id},
@@ -27,22 +26,21 @@ use crate::{
 /// What the routes use.
 pub struct AskState {
     pub http: Arc<Http>,
-    pub hub: Arc<Hub>,
     pub asks: Arc<Asks>,
     /// Counts up whenever the permissions of some origin change.
     pub permissions: watch::Receiver<u64>,
 }
 
-/// Keys with the scope `chat` see and answer requests of their sessions; all others need the scope `admin`.
+/// All of it needs the scope `admin`: to answer is to consent for the person.
 #[must_use]
 pub fn routes() -> Routes<Arc<AskState>> {
-    let chat = || scope(Scope::Chat);
+    let admin = || scope(Scope::Admin);
     Routes::new()
-        .get("/api/asks", chat(), list)
-        .get("/api/asks/{id}", chat(), show)
-        .post("/api/asks/{id}", chat().json(), answer)
-        .delete("/api/asks/{id}", chat(), dismiss)
-        .get("/ws/asks", chat().rate(Rate::Messages), socket::open)
+        .get("/api/asks", admin(), list)
+        .get("/api/asks/{id}", admin(), show)
+        .post("/api/asks/{id}", admin().json(), answer)
+        .delete("/api/asks/{id}", admin(), dismiss)
+        .get("/ws/asks", admin().rate(Rate::Messages), socket::open)
 }
 
 #[derive(utoipa::OpenApi)]
@@ -65,35 +63,15 @@ impl From<AskError> for ApiError {
 }
 
 impl AskState {
-    async fn may_see(&self, admitted: &Admitted, ask: &Ask) -> bool {
-        if admitted.may(&self.http, Scope::Admin) {
-            return true;
-        }
-        let AskBody::Message { session, .. } = &ask.body else {
-            return false;
-        };
-        let described = self.hub.describe(*session).await;
-        described
-            .is_ok_and(|(profile, _)| admitted.may_use_session_of(&self.http, &self.hub, &profile))
+    fn list(&self) -> Vec<AskInfo> {
+        let asks = self.asks.list();
+        asks.iter().map(|ask| AskInfo::from(&**ask)).collect()
     }
 
-    async fn visible(&self, admitted: &Admitted) -> Vec<AskInfo> {
-        let mut seen = Vec::new();
-        for ask in self.asks.list() {
-            if self.may_see(admitted, &ask).await {
-                seen.push(AskInfo::from(&*ask));
-            }
-        }
-        seen
-    }
-
-    /// An open request that this client may see.
-    async fn find(&self, admitted: &Admitted, id: &str) -> ApiResult<Arc<Ask>> {
-        let found = id.parse().ok().and_then(|id: AskId| self.asks.get(&id));
-        match found {
-            Some(ask) if self.may_see(admitted, &ask).await => Ok(ask),
-            _ => Err(AskError::NotFound.into()),
-        }
+    fn find(&self, id: &str) -> ApiResult<Arc<Ask>> {
+        let id: Option<AskId> = id.parse().ok();
+        let ask = id.and_then(|id| self.asks.get(&id));
+        ask.ok_or_else(|| AskError::NotFound.into())
     }
 }
 
@@ -109,11 +87,8 @@ pub fn answered_by(headers: &HeaderMap) -> By {
 
 /// List the requests that wait for the person
 #[utoipa::path(get, path = "/api/asks", tag = "asks", responses((status = 200, body = AskList)))]
-async fn list(
-    State(state): State<Arc<AskState>>,
-    Extension(admitted): Extension<Admitted>,
-) -> Json<AskList> {
-    let asks = state.visible(&admitted).await;
+async fn list(State(state): State<Arc<AskState>>) -> Json<AskList> {
+    let asks = state.list();
     Json(AskList { asks })
 }
 
@@ -123,12 +98,8 @@ async fn list(
     (status = 200, body = AskInfo),
     (status = 404, description = "`ask_not_found`: it is no longer open", body = ApiError),
 ))]
-async fn show(
-    State(state): State<Arc<AskState>>,
-    Extension(admitted): Extension<Admitted>,
-    Id(id): Id,
-) -> ApiResult<Json<AskInfo>> {
-    let ask = state.find(&admitted, &id).await?;
+async fn show(State(state): State<Arc<AskState>>, Id(id): Id) -> ApiResult<Json<AskInfo>> {
+    let ask = state.find(&id)?;
     Ok(Json(AskInfo::from(&*ask)))
 }
 
@@ -142,12 +113,11 @@ async fn show(
 ))]
 async fn answer(
     State(state): State<Arc<AskState>>,
-    Extension(admitted): Extension<Admitted>,
     Id(id): Id,
     headers: HeaderMap,
     extract::Json(answer): extract::Json<AnswerAsk>,
 ) -> ApiResult<StatusCode> {
-    let ask = state.find(&admitted, &id).await?;
+    let ask = state.find(&id)?;
     let reply = Reply {
         decision: answer.decision.into(),
         content: answer.content,
@@ -167,11 +137,10 @@ async fn answer(
 ))]
 async fn dismiss(
     State(state): State<Arc<AskState>>,
-    Extension(admitted): Extension<Admitted>,
     Id(id): Id,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    let ask = state.find(&admitted, &id).await?;
+    let ask = state.find(&id)?;
     let reply = Reply {
         by: answered_by(&headers),
         ..Reply::default()

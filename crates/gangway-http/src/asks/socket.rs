@@ -19,7 +19,6 @@ use super::{
     wire::{AskInfo, AsksFrame},
 };
 use crate::{
-    access::Scope,
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Query,
@@ -51,18 +50,15 @@ pub(super) async fn open(
         let sockets = state.http.sockets.clone();
         sockets.track_future(async move {
             let _counted = Counted::new(&state.http.metrics.readers);
-            let admin = admitted.may(&state.http, Scope::Admin);
-            let ask = ask.filter(|_| admin);
             let mut reader = Reader {
                 window: ask.as_ref().and_then(|id| state.asks.window(id)),
                 ask,
                 changes: state.asks.changes(),
-                permissions: admin.then(|| state.permissions.clone()),
+                permissions: state.permissions.clone(),
                 stale: true,
                 sent: None,
                 not_before: None,
                 next: None,
-                admitted: admitted.clone(),
                 state: Arc::clone(&state),
             };
             serve(&state.http, &admitted, socket, &mut reader).await;
@@ -72,12 +68,11 @@ pub(super) async fn open(
 
 struct Reader {
     state: Arc<AskState>,
-    admitted: Admitted,
     /// The request of this window, which may be hidden from others.
     ask: Option<AskId>,
     window: Option<AskWindow>,
     changes: watch::Receiver<u64>,
-    permissions: Option<watch::Receiver<u64>>,
+    permissions: watch::Receiver<u64>,
     /// Whether the list may have changed since it was sent.
     stale: bool,
     sent: Option<Vec<AskInfo>>,
@@ -87,9 +82,9 @@ struct Reader {
 
 impl Reader {
     /// Queues the open requests, unless they are what was sent last.
-    async fn look(&mut self) {
+    fn look(&mut self) {
         self.changes.borrow_and_update();
-        let mut asks = self.state.visible(&self.admitted).await;
+        let mut asks = self.state.list();
         let own = self.ask.as_ref().and_then(|id| self.state.asks.get(id));
         let own = own.map(|ask| AskInfo::from(&*ask));
         if let Some(own) = own.filter(|own| asks.iter().all(|ask| ask.id != own.id)) {
@@ -107,23 +102,17 @@ impl Reader {
 impl Peer for Reader {
     async fn ready(&mut self) -> Result<(), Ending> {
         if self.stale {
-            self.look().await;
+            self.look();
             return Ok(());
         }
         if let Some(then) = self.not_before {
             sleep_until(then).await;
             self.not_before = None;
         }
-        let permissions = async {
-            match &mut self.permissions {
-                Some(permissions) => permissions.changed().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             // The senders live as long as the server.
             _ = self.changes.changed() => self.stale = true,
-            _ = permissions => self.next = Some(AsksFrame::Changed),
+            _ = self.permissions.changed() => self.next = Some(AsksFrame::Changed),
         }
         Ok(())
     }

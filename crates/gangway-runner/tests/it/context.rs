@@ -164,7 +164,7 @@ async fn without_a_summary_the_agent_goes_on_as_it_is_and_says_so() {
     let all = ask(&mut connection, 2, "Still there?").await;
     let notices = notices(&all);
     assert!(
-        notices[0].ends_with("the summary is empty. The agent goes on as it is."),
+        notices[0].ends_with("the summary is empty. The agent continues with the full context."),
         "{notices:?}"
     );
     assert_eq!(words(&all), "Yes.");

@@ -159,10 +159,15 @@ impl Permissions {
 
 #[cfg(test)]
 mod tests {
-    use gangway_core::Grant;
+    use std::{
+        collections::HashMap,
+        sync::{Arc, Weak},
+    };
+
+    use gangway_core::{Grant, GrantDuration};
     use jiff::SignedDuration;
 
-    use super::*;
+    use super::{super::queue::Queue, *};
 
     const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
@@ -192,15 +197,12 @@ mod tests {
     }
 
     fn state(kept: impl IntoIterator<Item = (Origin, Kept)>) -> State {
-        let mut state = State {
-            kept: kept.into_iter().collect(),
-            clock: Clock {
-                wall: later(),
-                at: Instant::now(),
-            },
-            ..State::default()
+        let queue = Queue::new(Arc::default(), &Weak::new());
+        let mut state = State::new(kept.into_iter().collect(), HashMap::new(), queue);
+        state.clock = Clock {
+            wall: later(),
+            at: Instant::now(),
         };
-        state.find_first_end();
         state
     }
 

@@ -77,6 +77,20 @@ struct State {
 }
 
 impl State {
+    fn new(kept: BTreeMap<Origin, Kept>, used: HashMap<Origin, Timestamp>, queue: Queue) -> Self {
+        let mut state = Self {
+            kept,
+            once: once::Once::default(),
+            queue,
+            used,
+            clock: expiry::Clock::default(),
+            first_end: None,
+            expired: BTreeMap::new(),
+        };
+        state.find_first_end();
+        state
+    }
+
     fn grant(&self, origin: &Origin, scope: Scope) -> Grant {
         let kept = self
             .kept
@@ -126,20 +140,11 @@ impl Permissions {
         let kept = kept.collect();
         let budgets = Budgets::load(store.clone()).await?;
         let permissions = Arc::new_cyclic(|permissions| {
-            let mut state = State {
-                kept,
-                once: once::Once::default(),
-                queue: Queue::new(Arc::clone(&asks), permissions),
-                used,
-                clock: expiry::Clock::default(),
-                first_end: None,
-                expired: BTreeMap::new(),
-            };
-            state.find_first_end();
+            let queue = Queue::new(Arc::clone(&asks), permissions);
             Self {
                 budgets,
                 store,
-                state: Mutex::new(state),
+                state: Mutex::new(State::new(kept, used, queue)),
                 pen: tokio::sync::Mutex::default(),
                 changes: channel::Sender::new(0),
                 asks,

@@ -1,29 +1,37 @@
 //! What Gangway does for an app, with the person's word.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use gangway_core::{AppNews, Command, Noted};
+use gangway_core::{AppNews, Ask, AskBody, AskDecision, Asker, Command, Noted, Reply};
 use gangway_weblets::Side;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::server::TestServer;
 use gangway_testing::eventually;
 use gangway_testing::weblets_client::{Line, opened};
-use gangway_tools::questions::{AnswerQuestion, OpenQuestion, QuestionAction};
 
-/// Answers the one question that is open.
-async fn answer(server: &TestServer, action: QuestionAction, content: Value) -> OpenQuestion {
-    let questions = &server.service.questions;
-    let question = eventually(async || questions.list().questions.pop()).await;
-    let content = content.as_object().cloned();
-    let answer = AnswerQuestion { action, content };
-    questions.answer(&question.id, answer).unwrap();
-    question
+/// Answers the one request that is open.
+async fn answer(server: &TestServer, decision: AskDecision) -> Arc<Ask> {
+    let asks = &server.service.asks;
+    let ask = eventually(async || asks.list().pop()).await;
+    let reply = Reply {
+        decision,
+        ..Reply::default()
+    };
+    asks.answer(&ask.id, reply).await.unwrap();
+    ask
 }
 
-fn questions(server: &TestServer) -> usize {
-    server.service.questions.list().questions.len()
+fn message(ask: &Ask) -> &str {
+    match &ask.body {
+        AskBody::Action { message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn open(server: &TestServer) -> usize {
+    server.service.asks.list().len()
 }
 
 #[tokio::test]
@@ -37,9 +45,11 @@ async fn a_file_is_saved_in_the_sessions_folder_once_the_person_agrees() {
         json!({ "filename": "report.csv", "content": "a,b\n" }),
     )
     .await;
-    let question = answer(&server, QuestionAction::Accept, json!({ "always": true })).await;
-    let asked = "The app My notes (notes) wants to save report.csv";
-    assert!(question.message.contains(asked), "{question:?}");
+    let question = answer(&server, AskDecision::Always).await;
+    let asker = Asker::App("notes".parse().unwrap(), "My notes".to_owned());
+    assert_eq!(question.asker, asker);
+    let asked = "save report.csv (4 bytes)";
+    assert!(message(&question).contains(asked), "{question:?}");
     let heard = page.hear().await;
     assert_eq!(
         heard["result"],
@@ -70,8 +80,8 @@ async fn a_file_is_saved_in_the_sessions_folder_once_the_person_agrees() {
         json!({ "filename": "c.txt", "content": "c" }),
     )
     .await;
-    answer(&server, QuestionAction::Decline, Value::Null).await;
-    let error = json!({ "code": "E-AGT-004", "message": "the person said no" });
+    answer(&server, AskDecision::Deny).await;
+    let error = json!({ "code": "E-AGT-004", "message": "the person denied it" });
     assert_eq!(page.hear().await["error"], error);
 }
 
@@ -107,7 +117,7 @@ async fn what_cannot_be_done_is_refused_before_anyone_is_asked() {
             "{action} {params} {heard}"
         );
     }
-    assert_eq!(questions(&server), 0);
+    assert_eq!(open(&server), 0);
 }
 
 #[tokio::test]
@@ -121,7 +131,7 @@ async fn one_app_does_not_take_all_the_persons_attention() {
     }
     let heard = page.hear().await;
     assert_eq!(heard["error"]["code"], "E-AGT-004", "{heard}");
-    assert_eq!(questions(&server), 3);
+    assert_eq!(open(&server), 3);
 }
 
 #[tokio::test]
@@ -180,26 +190,26 @@ async fn a_question_goes_with_its_page_and_comes_back_with_it() {
     let mut page = Line::page(&server, &launched, "").await;
     let params = json!({ "filename": "a.txt", "content": "a" });
     page.request("r1", "save-file", params.clone()).await;
-    eventually(async || (questions(&server) == 1).then_some(())).await;
+    let first = eventually(async || server.service.asks.list().pop()).await;
+    let first = first.id.clone();
     drop(page);
     // A page that is away for a moment finds its question as it was.
     let mut page = Line::page(&server, &launched, "").await;
-    let open = server.service.questions.list().questions;
-    assert_eq!(open[0].id, "q1");
+    assert_eq!(server.service.asks.list()[0].id, first);
     page.request("r1", "save-file", params.clone()).await;
     drop(page);
     let presence = &server.service.weblets.launches.presence;
     let launch = launched["launchId"].as_str().unwrap().parse().unwrap();
     eventually(async || (presence.count(launch, Side::Page) == 0).then_some(())).await;
     server.pass(Duration::from_secs(16)).await;
-    let gone = eventually(async || (questions(&server) == 0).then_some(()));
+    let gone = eventually(async || (open(&server) == 0).then_some(()));
     // Not much later, or it was somebody else's patience that ended.
     let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
     assert!(gone.is_ok(), "the question stays");
     let mut page = Line::page(&server, &launched, "").await;
     page.request("r1", "save-file", params).await;
-    let again = answer(&server, QuestionAction::Accept, json!({ "always": false })).await;
-    assert_eq!(again.id, "q2");
+    let again = answer(&server, AskDecision::Once).await;
+    assert_ne!(again.id, first);
     assert_eq!(page.hear().await["result"]["saved"], true);
 }
 
@@ -211,8 +221,8 @@ async fn an_app_cannot_turn_around_what_the_person_reads() {
     let arguments = json!({ "to": "a\u{202e}moc.live\u{2066}\u{9b}" });
     let params = json!({ "tool": "mail/send", "arguments": arguments });
     page.request("r1", "call-tool", params).await;
-    let question = answer(&server, QuestionAction::Decline, Value::Null).await;
-    let words = question.message;
+    let question = answer(&server, AskDecision::Deny).await;
+    let words = message(&question);
     let hidden = |c: char| c.is_control() || ('\u{2000}'..'\u{2100}').contains(&c);
     assert!(!words.contains(hidden), "{words:?}");
     assert!(

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use axum::{Router, extract::Request, middleware, response::Response};
 use gangway_agents::Scripted;
 use gangway_apps::{Around, Folders, Shelf};
-use gangway_core::{Agent, Agents, Consents, Hub, Limits};
+use gangway_core::{Agent, Agents, Asks, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
     server::{Parts, Service, ServiceServer, Settings},
     sessions::HasSessions,
     weblets_client::put_notes,
 };
-use gangway_tools::questions::Questions;
 use gangway_weblets::{
     AppHostRoutes, AppPage, Launches, WebletTools, Weblets, on_app_host, routes::routes,
 };
@@ -24,7 +23,7 @@ pub struct WebletService {
     sessions: Sessions,
     pub apps: Arc<Shelf>,
     pub tools: Arc<WebletTools>,
-    pub questions: Arc<Questions>,
+    pub asks: Arc<Asks>,
     pub weblets: Arc<Weblets>,
 }
 
@@ -51,12 +50,12 @@ impl Service for WebletService {
         })
         .unwrap();
         hub.recover().await.unwrap();
-        let questions = Arc::<Questions>::default();
+        let asks = Arc::<Asks>::default();
         let weblets = Weblets::new(
             Arc::clone(&launches),
             Arc::clone(&hub),
-            Arc::new(Consents::new(Arc::clone(&hub))),
-            Arc::clone(&questions) as _,
+            Arc::new(Consents::new(Arc::clone(&hub), Arc::clone(&asks))),
+            Arc::clone(&asks),
             gangway_mcp::Host::new(gangway_mcp::Settings::default(), None),
             Arc::new(NoOtherRoutes),
         );
@@ -64,7 +63,7 @@ impl Service for WebletService {
             sessions: Sessions::new(hub, workspaces),
             apps,
             tools: Arc::new(WebletTools::new(launches)),
-            questions,
+            asks,
             weblets: Arc::clone(&weblets),
         };
         (service, routes().with_state(Some(weblets)))

@@ -223,7 +223,6 @@ impl Server {
         );
         let asks = Arc::new(AskState {
             http: Arc::clone(&http),
-            hub: Arc::clone(&hub),
             permissions: web_agent.permissions.changes(),
             asks,
         });

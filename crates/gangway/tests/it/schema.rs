@@ -11,8 +11,8 @@ use gangway::{
 };
 use gangway_applets::wire::{self as applets, channel};
 use gangway_apps::manifest;
-use gangway_http::asks::wire as asks;
 use gangway_http::{
+    asks::wire as asks,
     auth::{CreatedKey, KeyInfo, LoginInfo},
     error::ApiError,
     feed::{
@@ -25,7 +25,7 @@ use gangway_tools::{
     approvals::wire as approvals,
     catalog::wire as catalog,
     entry::{Installed, ServerEntry},
-    login, questions, wire as tools,
+    login, wire as tools,
 };
 use gangway_webagent::permissions::wire as permissions;
 use gangway_weblets::wire as weblets;

@@ -30,8 +30,8 @@ pub async fn with_everything() -> TestServer {
 
 async fn open_question(server: &TestServer) -> Value {
     eventually(|| async {
-        let (_, list) = server.get("/api/mcp/questions").await;
-        list["questions"].get(0).cloned()
+        let (_, list) = server.get("/api/asks").await;
+        list["asks"].get(0).cloned()
     })
     .await
 }
@@ -43,22 +43,25 @@ async fn a_question_of_a_real_server_is_shown_checked_and_answered() {
     let calling = async { server.post("/api/tools/call", call.clone()).await };
     let answering = async {
         let question = open_question(&server).await;
-        assert_eq!(question["server"], "everything");
-        assert!(question["schema"]["properties"]["name"].is_object());
-        let path = format!("/api/mcp/questions/{}", question["id"].as_str().unwrap());
-        let wrong = json!({ "action": "accept", "content": { "name": 7 } });
+        assert_eq!(
+            question["asker"],
+            json!({ "kind": "server", "id": "everything" })
+        );
+        assert!(question["request"]["schema"]["properties"]["name"].is_object());
+        let path = format!("/api/asks/{}", question["id"].as_str().unwrap());
+        let wrong = json!({ "decision": "once", "content": { "name": 7 } });
         let (status, said) = server.post(&path, wrong).await;
         assert_eq!(status, 400);
         assert!(
             said["message"].as_str().unwrap().contains("/name"),
             "{said}"
         );
-        let right = json!({ "action": "accept", "content": { "name": "Ada", "check": true } });
+        let right = json!({ "decision": "once", "content": { "name": "Ada", "check": true } });
         assert_eq!(server.post(&path, right.clone()).await.0, 204);
         let (status, said) = server.post(&path, right).await;
         assert_eq!(
             (status.as_u16(), &said["error_code"]),
-            (404, &json!("question_not_found"))
+            (404, &json!("ask_not_found"))
         );
     };
     let ((status, answer), ()) = tokio::join!(calling, answering);
@@ -68,9 +71,9 @@ async fn a_question_of_a_real_server_is_shown_checked_and_answered() {
     let calling = async { server.post("/api/tools/call", call).await };
     let declining = async {
         let question = open_question(&server).await;
-        let path = format!("/api/mcp/questions/{}", question["id"].as_str().unwrap());
+        let path = format!("/api/asks/{}", question["id"].as_str().unwrap());
         assert_eq!(
-            server.post(&path, json!({ "action": "decline" })).await.0,
+            server.post(&path, json!({ "decision": "deny" })).await.0,
             204
         );
     };
@@ -87,16 +90,12 @@ async fn a_question_goes_when_nobody_waits_for_its_answer() {
         _ = call => panic!("it did not ask"),
         asked = open_question(&server) => asked,
     };
-    assert!(asked["message"].is_string());
+    assert!(asked["request"]["message"].is_string());
     // The server of the tool goes, and its question with it.
     server.app.tools.host.shutdown().await;
     eventually(|| async {
-        let (_, list) = server.get("/api/mcp/questions").await;
-        list["questions"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-            .then_some(())
+        let (_, list) = server.get("/api/asks").await;
+        list["asks"].as_array().unwrap().is_empty().then_some(())
     })
     .await;
 }

@@ -4,70 +4,44 @@
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /**
- * What is wrong with a request, or why it could not be served.
+ * The error envelope.
  */
-export type ApiError = { 
+export type ApiError = { status: number, 
 /**
- * The HTTP status.
- */
-status: number, 
-/**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 error_code: string, 
 /**
- * What was wrong, where, and what to do.
+ * What was wrong, and what to do.
  */
 message: string, 
 /**
- * The same as `message`, under the name that clients of the applet protocol read.
+ * The same as `message`, for clients of the applet protocol.
  */
 error: string, 
 /**
- * Whether the same request may work later.
+ * Whether the same request may succeed later.
  */
 retryable: boolean, 
 /**
- * How long to wait before that.
+ * How long to wait before retrying.
  */
 retry_after_seconds?: number, 
 /**
- * A model provider's own words, where one failed.
+ * The model provider's own error message.
  */
 details?: string, };
 
 /**
- * Who a message came from.
+ * The sender of a message.
  */
-export type Source = { "kind": "person" } | { "kind": "applet", 
-/**
- * Which applet.
- */
-slug: string, } | { "kind": "agent", 
-/**
- * What it calls itself.
- */
-name: string, } | { "kind": "page", 
-/**
- * Its origin.
- */
-origin: string, };
+export type Source = { "kind": "person" } | { "kind": "applet", slug: string, } | { "kind": "agent", name: string, } | { "kind": "page", origin: string, };
 
-/**
- * Whether a session is answering.
- */
 export type SessionState = "idle" | "running";
 
+export type Session = { sessionId: string, 
 /**
- * A session.
- */
-export type Session = { 
-/**
- * Its id.
- */
-sessionId: string, 
-/**
- * What people call it; set from the first message when nobody chose one.
+ * Taken from the first message unless one was set.
  */
 title: string | null, 
 /**
@@ -75,197 +49,98 @@ title: string | null,
  */
 cwd: string, 
 /**
- * The model it was told to use.
+ * The model that was chosen.
  */
-model: string | null, 
+model: string | null, agent: string, state: SessionState, createdAt: string, 
 /**
- * The agent that takes its turns.
- */
-agent: string, 
-/**
- * Whether it is answering.
- */
-state: SessionState, 
-/**
- * When it was made.
- */
-createdAt: string, 
-/**
- * When it was last changed, or a turn of it ended.
+ * When it was last changed, or its last turn ended.
  */
 updatedAt: string, };
 
-/**
- * How to make a session.
- */
 export type CreateSession = { 
 /**
- * The folder to work in; it must exist. A fresh one of its own when absent.
+ * An existing folder to work in; default is a new one.
  */
-cwd?: string, 
+cwd?: string, model?: string, 
 /**
- * The model to use.
+ * See `GET /api/agents`.
  */
-model?: string, 
-/**
- * The agent to use; see `GET /api/agents`.
- */
-agent?: string, 
-/**
- * What to call it.
- */
-title?: string, };
+agent?: string, title?: string, };
 
 /**
- * What to change of a session; what is absent stays.
+ * Absent fields stay unchanged.
  */
-export type UpdateSession = { 
-/**
- * What to call it.
- */
-title?: string, 
-/**
- * The model to use.
- */
-model?: string, 
-/**
- * The agent to use.
- */
-agent?: string, };
+export type UpdateSession = { title?: string, model?: string, agent?: string, };
 
 /**
  * A page of sessions, newest first.
  */
-export type SessionList = { 
+export type SessionList = { sessions: Array<Session>, 
 /**
- * The sessions.
- */
-sessions: Array<Session>, 
-/**
- * Give it as `before` to get the next page; null on the last one.
+ * `before` of the next page; null on the last one.
  */
 next: string | null, };
 
 /**
- * What to do with a message while another is being answered.
+ * What to do with a message while a turn is running.
  */
 export type WhenBusy = "queue" | "refuse";
 
 /**
  * A message to the agent.
  */
-export type PostMessage = { 
+export type PostMessage = { prompt: string, whenBusy?: WhenBusy, 
 /**
- * What to say.
- */
-prompt: string, 
-/**
- * What to do when the session is answering another message.
- */
-whenBusy?: WhenBusy, 
-/**
- * Changes to the state of the session's applet that are made before the message; see `setState` of `/ws/applet`.
+ * Changes to the state of the session's applet, applied before the message; see `setState` of `/ws/applet`.
  */
 appletState?: Record<string, JsonValue>, 
 /**
- * A picture, as a `data:` URL in base64; it is kept in the session's folder, and the message names the file.
+ * An image as a base64 `data:` URL; it is stored in the session's folder, and the message refers to the file.
  */
 imageData?: string, };
 
 /**
- * A message that was accepted; it is on the disk.
+ * An accepted message; it is stored.
  */
 export type MessageAccepted = { 
 /**
- * Names the answer; see `GET /api/stream/{streamId}`.
+ * See `GET /api/stream/{streamId}`.
  */
-streamId: string, 
-/**
- * The session.
- */
-sessionId: string, };
+streamId: string, sessionId: string, };
 
-/**
- * What a stop did.
- */
 export type StopResult = { 
 /**
  * Whether a turn was running.
  */
 stopped: boolean, 
 /**
- * How many waiting messages were dropped.
+ * Number of queued messages that were dropped.
  */
 dropped: number, };
 
 /**
  * An answer to a question of the agent.
  */
-export type PostAnswer = { 
-/**
- * Which question.
- */
-questionId: string, 
-/**
- * The answer.
- */
-answer: string, };
+export type PostAnswer = { questionId: string, answer: string, };
 
-/**
- * How a turn ended.
- */
 export type Outcome = "completed" | "stopped" | "failed" | "interrupted";
 
 /**
- * Tokens a turn used, as the model counted them.
+ * Tokens used by a turn, as the model reported them.
  */
-export type Usage = { 
-/**
- * Tokens read.
- */
-inputTokens: number, 
-/**
- * Tokens written.
- */
-outputTokens: number, };
+export type Usage = { inputTokens: number, outputTokens: number, };
 
-/**
- * How far a tool call is.
- */
 export type ToolState = "running" | "done" | "failed";
 
+export type Line = { "role": "user", content: string, source: Source, } | { "role": "assistant", messageId: string, content: string, 
 /**
- * What a line of a conversation can be.
- */
-export type Line = { "role": "user", 
-/**
- * What.
- */
-content: string, 
-/**
- * Who.
- */
-source: Source, } | { "role": "assistant", 
-/**
- * The message.
- */
-messageId: string, 
-/**
- * Its text so far.
- */
-content: string, 
-/**
- * True when the turn ended before the agent finished it.
+ * True when the turn ended before the message was complete.
  */
 partial: boolean, 
 /**
  * True while more is coming.
  */
-streaming: boolean, } | { "role": "tool", 
-/**
- * The call.
- */
-toolCallId: string, 
+streaming: boolean, } | { "role": "tool", toolCallId: string, 
 /**
  * `server/tool`.
  */
@@ -273,116 +148,44 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
- * How far it is.
- */
-state: ToolState, 
-/**
- * Its answer.
- */
-result: JsonValue | null, 
-/**
- * Why it has none.
- */
-error: string | null, } | { "role": "question", 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * What was asked.
- */
-question: string, 
-/**
- * Answers offered.
- */
-options: Array<string>, 
-/**
- * The answer, once it is there.
- */
-answer: string | null, } | { "role": "app", 
-/**
- * Which opening of the app.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * What happened.
- */
-news: AppNews, } | { "role": "notice", 
-/**
- * What.
- */
-message: string, } | { "role": "error", 
-/**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 code: string, 
 /**
- * What to tell the person.
+ * For the user.
  */
 message: string, 
 /**
  * Whether the same prompt may work later.
  */
-retryable: boolean, } | { "role": "end", 
-/**
- * How.
- */
-outcome: Outcome, };
+retryable: boolean, } | { "role": "end", outcome: Outcome, };
 
 /**
- * One line of a conversation.
+ * An entry of a conversation.
  */
 export type Entry = { 
 /**
- * The number of the event it began with.
+ * The number of its first event.
  */
-seq: number, 
-/**
- * When it began.
- */
-at: string, 
+seq: number, at: string, 
 /**
  * The turn it belongs to.
  */
 streamId: string, 
 /**
- * Whether the chat leaves it out.
+ * Whether the chat hides it.
  */
-hidden: boolean, } & ({ "role": "user", 
+hidden: boolean, } & ({ "role": "user", content: string, source: Source, } | { "role": "assistant", messageId: string, content: string, 
 /**
- * What.
- */
-content: string, 
-/**
- * Who.
- */
-source: Source, } | { "role": "assistant", 
-/**
- * The message.
- */
-messageId: string, 
-/**
- * Its text so far.
- */
-content: string, 
-/**
- * True when the turn ended before the agent finished it.
+ * True when the turn ended before the message was complete.
  */
 partial: boolean, 
 /**
  * True while more is coming.
  */
-streaming: boolean, } | { "role": "tool", 
-/**
- * The call.
- */
-toolCallId: string, 
+streaming: boolean, } | { "role": "tool", toolCallId: string, 
 /**
  * `server/tool`.
  */
@@ -390,112 +193,52 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
- * How far it is.
- */
-state: ToolState, 
-/**
- * Its answer.
- */
-result: JsonValue | null, 
-/**
- * Why it has none.
- */
-error: string | null, } | { "role": "question", 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * What was asked.
- */
-question: string, 
-/**
- * Answers offered.
- */
-options: Array<string>, 
-/**
- * The answer, once it is there.
- */
-answer: string | null, } | { "role": "app", 
-/**
- * Which opening of the app.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * What happened.
- */
-news: AppNews, } | { "role": "notice", 
-/**
- * What.
- */
-message: string, } | { "role": "error", 
-/**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 code: string, 
 /**
- * What to tell the person.
+ * For the user.
  */
 message: string, 
 /**
  * Whether the same prompt may work later.
  */
-retryable: boolean, } | { "role": "end", 
-/**
- * How.
- */
-outcome: Outcome, });
+retryable: boolean, } | { "role": "end", outcome: Outcome, });
 
 /**
- * A part of a conversation, oldest line first.
+ * A part of a conversation, oldest entry first.
  */
-export type History = { 
+export type History = { sessionId: string, entries: Array<Entry>, 
 /**
- * The session.
- */
-sessionId: string, 
-/**
- * The lines.
- */
-entries: Array<Entry>, 
-/**
- * Whether there are older ones; ask with `before` set to the first line's `seq`.
+ * Whether there are older entries; request them with `before` set to the first entry's `seq`.
  */
 older: boolean, };
 
 /**
- * How full the model's window is.
+ * How full the model's context window is.
  */
 export type ContextUse = { 
 /**
- * Tokens in it.
+ * Tokens in the context.
  */
 used: number, 
 /**
- * Tokens that fit, where that is known.
+ * The size of the context window, if known.
  */
 window: number | null, };
 
 /**
- * Everything a page needs to draw a session and to follow it from `seq` on.
+ * Everything a page needs to show a session and to follow it from `seq` on.
  */
-export type Snapshot = { 
+export type Snapshot = { session: Session, 
 /**
- * The session.
- */
-session: Session, 
-/**
- * The last number this covers.
+ * The number of the last event in it.
  */
 seq: number, 
 /**
- * The newest lines.
+ * The newest entries.
  */
 entries: Array<Entry>, 
 /**
@@ -503,118 +246,39 @@ entries: Array<Entry>,
  */
 older: boolean, 
 /**
- * The turn that runs.
+ * The running turn.
  */
 running: string | null, 
 /**
- * The turns that wait.
+ * The waiting turns.
  */
 queued: Array<string>, 
 /**
- * How full the model's window is, where the agent told.
+ * How full the model's context window is, if the agent reported it.
  */
 context: ContextUse | null, };
 
+export type EventBody = { "type": "session.created", cwd: string, title: string | null, model: string | null, agent: string, } | { "type": "session.changed", title: string | null, model: string | null, agent: string, } | { "type": "user.message", 
 /**
- * What can happen in a session.
+ * The turn that answers it.
  */
-export type EventBody = { "type": "session.created", 
+streamId: string, prompt: string, source: Source, 
 /**
- * Its folder.
+ * Whether the chat shows it and the turn.
  */
-cwd: string, 
+showInChat: boolean, } | { "type": "assistant.turn_start", streamId: string, agent: string, 
 /**
- * Its title.
+ * The model that was chosen.
  */
-title: string | null, 
+model: string | null, } | { "type": "assistant.message_delta", streamId: string, messageId: string, delta: string, } | { "type": "assistant.message", streamId: string, messageId: string, content: string, 
 /**
- * Its model.
- */
-model: string | null, 
-/**
- * Its agent.
- */
-agent: string, } | { "type": "session.changed", 
-/**
- * Its title.
- */
-title: string | null, 
-/**
- * Its model.
- */
-model: string | null, 
-/**
- * Its agent.
- */
-agent: string, } | { "type": "user.message", 
-/**
- * Names the turn that answers it.
- */
-streamId: string, 
-/**
- * What was said.
- */
-prompt: string, 
-/**
- * Who said it.
- */
-source: Source, 
-/**
- * Whether the chat shows it and what comes of it.
- */
-showInChat: boolean, } | { "type": "assistant.turn_start", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The agent.
- */
-agent: string, 
-/**
- * The model it was told to use.
- */
-model: string | null, } | { "type": "assistant.message_delta", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The message it belongs to.
- */
-messageId: string, 
-/**
- * The piece.
- */
-delta: string, } | { "type": "assistant.message", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The message.
- */
-messageId: string, 
-/**
- * All of its text.
- */
-content: string, 
-/**
- * True when the turn ended before the agent finished it.
+ * True when the turn ended before the message was complete.
  */
 partial: boolean, 
 /**
- * Numbers of the first and the last delta it stands for; a reader that resumes later may not get those again.
+ * Numbers of the first and the last delta it replaces; a reader that resumes later may not get those.
  */
-replaces: [number, number] | null, } | { "type": "tool.execution_start", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The call.
- */
-toolCallId: string, 
+replaces: [number, number] | null, } | { "type": "tool.execution_start", streamId: string, toolCallId: string, 
 /**
  * `server/tool`.
  */
@@ -622,159 +286,51 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, } | { "type": "tool.execution_complete", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The call.
- */
-toolCallId: string, 
+arguments: JsonValue, } | { "type": "tool.execution_complete", streamId: string, toolCallId: string, 
 /**
  * `server/tool`.
  */
-tool: string, 
+tool: string, success: boolean, result: JsonValue | null, error: string | null, } | { "type": "session.question", streamId: string, questionId: string, question: string, 
 /**
- * Whether it worked.
+ * Suggested answers; others are allowed.
  */
-success: boolean, 
-/**
- * Its answer.
- */
-result: JsonValue | null, 
-/**
- * Why it has none.
- */
-error: string | null, } | { "type": "session.question", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * What is asked.
- */
-question: string, 
-/**
- * Answers offered; others are allowed.
- */
-options: Array<string>, } | { "type": "session.answer", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * The question.
- */
-questionId: string, 
-/**
- * The answer.
- */
-answer: string, } | { "type": "applet.state", 
-/**
- * Whose state.
- */
-applet: string, 
+options: Array<string>, } | { "type": "session.answer", streamId: string, questionId: string, answer: string, } | { "type": "applet.state", applet: string, 
 /**
  * Its version after the change.
  */
 version: number, 
 /**
- * The keys that changed; `null` took a key away.
+ * The keys that changed; `null` removed a key.
  */
-patch: Record<string, JsonValue>, 
+patch: Record<string, JsonValue>, source: Source, } | { "type": "applet.asks", applet: string, 
 /**
- * Who changed it.
+ * The message it wants to send.
  */
-source: Source, } | { "type": "applet.asks", 
-/**
- * Which applet.
- */
-applet: string, 
-/**
- * What it wants to say.
- */
-prompt: string, } | { "type": "applet.leave", 
-/**
- * Which applet.
- */
-applet: string, 
-/**
- * What was decided.
- */
-speak: Speak, } | { "type": "applet.open", 
-/**
- * Which.
- */
-applet: string, } | { "type": "page.reload", 
+prompt: string, } | { "type": "applet.leave", applet: string, speak: Speak, } | { "type": "applet.open", applet: string, } | { "type": "page.reload", 
 /**
  * Only this applet.
  */
-applet: string | null, } | { "type": "app", 
+applet: string | null, } | { "type": "app", launchId: string, app: string, news: AppNews, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
 /**
- * Which opening of the app.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * What happened.
- */
-news: AppNews, } | { "type": "session.notice", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * What.
- */
-message: string, } | { "type": "session.context", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * Tokens in it.
+ * Tokens in the context.
  */
 used: number, 
 /**
- * Tokens that fit, where that is known.
+ * The size of the context window, if known.
  */
-window: number | null, } | { "type": "session.error", 
+window: number | null, } | { "type": "session.error", streamId: string, 
 /**
- * The turn.
- */
-streamId: string, 
-/**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 code: string, 
 /**
- * What to tell the person.
+ * For the user.
  */
 message: string, 
 /**
  * Whether the same prompt may work later.
  */
-retryable: boolean, } | { "type": "done", 
-/**
- * The turn.
- */
-streamId: string, 
-/**
- * How it ended.
- */
-outcome: Outcome, 
-/**
- * What it used.
- */
-usage: Usage | null, 
+retryable: boolean, } | { "type": "done", streamId: string, outcome: Outcome, usage: Usage | null, 
 /**
  * True when no other message waits.
  */
@@ -787,28 +343,13 @@ export type EventFrame = {
 /**
  * Its number in the session.
  */
-seq: number, 
-/**
- * When it was written.
- */
-at: string, } & EventBody;
+seq: number, at: string, } & EventBody;
 
-/**
- * A frame of a session's feed.
- */
-export type FeedFrame = { "type": "snapshot", 
-/**
- * The session as it is.
- */
-snapshot: Snapshot, } | { "type": "resync", 
+export type FeedFrame = { "type": "snapshot", snapshot: Snapshot, } | { "type": "resync", 
 /**
  * `trimmed`, `future` or `malformed`.
  */
-reason: string, 
-/**
- * The session as it is.
- */
-snapshot: Snapshot, } | { "type": "closing", 
+reason: string, snapshot: Snapshot, } | { "type": "closing", 
 /**
  * `slow`, `deleted`, `shutdown`, `storage`, `revoked` or `flood`.
  */
@@ -818,119 +359,77 @@ reason: string,
  */
 message: string, } | EventFrame;
 
-/**
- * An agent that can take turns.
- */
-export type AgentInfo = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * One line about it.
- */
-description: string, 
+export type AgentInfo = { name: string, description: string, 
 /**
  * Whether it can take a turn now.
  */
 ready: boolean, 
 /**
- * Why not.
+ * Why it is not ready.
  */
 reason: string | null, };
 
-/**
- * The agents there are.
- */
 export type AgentList = { 
 /**
- * The one that is used when nobody chose.
+ * Used for sessions without an agent of their own.
  */
-default: string, 
-/**
- * All of them.
- */
-agents: Array<AgentInfo>, };
+default: string, agents: Array<AgentInfo>, };
 
+export type CreateKey = { name: string, 
 /**
- * A key to make.
- */
-export type CreateKey = { 
-/**
- * What it is for, as a person calls it.
- */
-name: string, 
-/**
- * What it may do: `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`,
- * `relay.agent:SESSION`, `relay.host:SESSION`, `apps`, `metrics`, `admin`.
+ * `chat`, `models`, `tools`, `tools:SERVER/TOOL`, `agents`, `agents:PROJECT`, `relay`, `relay.agent:SESSION`,
+ * `relay.host:SESSION`, `apps`, `metrics`, `admin`.
  */
 scopes: string[], 
 /**
- * Seconds until it stops working. Without it, it works until it is revoked.
+ * Seconds until it expires; default is never.
  */
 expiresIn?: number, };
 
 /**
- * A new key, with its secret, which is never shown again.
+ * A new key with its secret, which is shown only once.
  */
 export type CreatedKey = { 
 /**
- * Its id, for revoking it.
+ * For revoking it.
  */
 id: string, 
 /**
- * What it is for.
+ * A label for lists.
  */
 name: string, 
 /**
- * The key itself.
+ * The secret key itself.
  */
 key: string, 
 /**
- * What may be a mistake, such as a tool that no server has.
+ * Possible mistakes, such as a tool that no server has.
  */
 warnings?: Array<string>, };
 
-/**
- * A key as it is listed.
- */
 export type KeyInfo = { 
 /**
- * Its id, for revoking it.
+ * For revoking it.
  */
 id: string, 
 /**
- * What it is for.
+ * A label for lists.
  */
-name: string, 
+name: string, createdAt: string, 
 /**
- * When it was made.
+ * Such as `chat`, `tools:files/*` or `admin`.
  */
-createdAt: string, 
-/**
- * What it may do, such as `chat`, `tools:files/*` or `admin`.
- */
-scopes: string[], 
-/**
- * When it stops working.
- */
-expiresAt?: string, };
+scopes: string[], expiresAt?: string, };
 
-/**
- * The keys there are.
- */
 export type KeyList = { 
 /**
  * Oldest first.
  */
 keys: Array<KeyInfo>, };
 
-/**
- * A key to log in with.
- */
 export type Login = { 
 /**
- * A code of `gangway open`, or an API key.
+ * A code from `gangway open`, or an API key.
  */
 key: string, };
 
@@ -1928,62 +1427,6 @@ export type SetSecrets = {
 secrets: { [key in string]: string }, };
 
 /**
- * A question of a server.
- */
-export type OpenQuestion = { 
-/**
- * Names it in the answer.
- */
-id: string, 
-/**
- * The server that asks, and gets the answer.
- */
-server: string, 
-/**
- * What it asks, in its own words.
- */
-message: string, 
-/**
- * The form to fill in: a JSON Schema of flat properties.
- */
-schema?: JsonValue, 
-/**
- * A page to visit instead.
- */
-url?: string, 
-/**
- * When it was asked.
- */
-askedAt: string, };
-
-/**
- * The questions that are open.
- */
-export type QuestionList = { 
-/**
- * Oldest first.
- */
-questions: Array<OpenQuestion>, };
-
-/**
- * What the person said.
- */
-export type QuestionAction = "accept" | "decline" | "cancel";
-
-/**
- * An answer to a question of a server.
- */
-export type AnswerQuestion = { 
-/**
- * What the person said.
- */
-action: QuestionAction, 
-/**
- * What was filled in.
- */
-content?: Record<string, JsonValue>, };
-
-/**
  * Where to log in.
  */
 export type LoginPage = { 
@@ -1992,38 +1435,29 @@ export type LoginPage = {
  */
 url: string, };
 
-/**
- * A code that logs one page in.
- */
 export type LoginCode = { 
 /**
- * The code. It is good once, for ten minutes.
+ * Valid once, for ten minutes.
  */
 code: string, 
 /**
- * A page of ours that logs itself in with it.
+ * A page that logs in with the code.
  */
 url: string, };
 
-/**
- * The token of a browser that logged in.
- */
 export type LoggedIn = { 
 /**
- * For `Authorization: Bearer TOKEN`. Only pages of the origin that logged in can use it.
+ * For `Authorization: Bearer TOKEN`. Valid only for pages of the origin that logged in.
  */
 token: string, };
 
-/**
- * A login as it is listed.
- */
 export type LoginInfo = { 
 /**
- * Its id, for ending it.
+ * For ending it.
  */
 id: string, 
 /**
- * The browser, such as `Firefox on Linux`.
+ * Such as `Firefox on Linux`.
  */
 browser: string, 
 /**
@@ -2031,13 +1465,9 @@ browser: string,
  */
 address: string, 
 /**
- * The origin of the pages that are logged in.
+ * The origin of the logged-in pages.
  */
-origin: string, 
-/**
- * When it logged in.
- */
-createdAt: string, 
+origin: string, createdAt: string, 
 /**
  * When it was last used.
  */
@@ -2047,19 +1477,155 @@ lastUsedAt: string,
  */
 current: boolean, };
 
-/**
- * The browsers that are logged in.
- */
 export type LoginList = { 
 /**
- * The most recently used first.
+ * Most recently used first.
  */
 logins: Array<LoginInfo>, };
 
 /**
- * One thing that a page may be allowed to do.
+ * A permission that a page may be granted.
  */
 export type PermissionScope = "model:prompt" | "model:tools" | "model:list" | "mcp:tools.list" | "mcp:tools.call" | "mcp:servers.register" | "browser:activeTab.read" | "browser:activeTab.click" | "browser:activeTab.fill" | "browser:activeTab.screenshot" | "chat:open";
+
+/**
+ * How long `granted-always` lasts.
+ */
+export type PermissionDuration = "1h" | "1d" | "30d" | "never";
+
+/**
+ * Permissions that a site requests.
+ */
+export type PermissionDetails = { 
+/**
+ * The page of another site in whose frame the asking page is.
+ */
+embedder?: string, 
+/**
+ * What is not granted yet.
+ */
+scopes: PermissionScope[], 
+/**
+ * Why, in the page's words.
+ */
+reason?: string, 
+/**
+ * The tools to choose from, where it is about tools.
+ */
+tools?: Array<AskedTool>, 
+/**
+ * An MCP server that the page brings along.
+ */
+server?: AskedServer, 
+/**
+ * Whether the page was loaded without HTTPS, so that it can be allowed once only.
+ */
+onceOnly: boolean, 
+/**
+ * How many requests of the same origin come after it.
+ */
+waiting: number, };
+
+/**
+ * An open request to the person.
+ */
+export type AskInfo = { id: string, asker: AskerInfo, request: AskRequest, askedAt: string, 
+/**
+ * When it times out, if it does.
+ */
+expiresAt?: string, };
+
+/**
+ * Who asks.
+ */
+export type AskerInfo = { "kind": "site", origin: string, } | { "kind": "server", id: string, } | { "kind": "app", slug: string, name: string, } | { "kind": "applet", slug: string, name: string, } | { "kind": "agent", name: string, };
+
+/**
+ * What is asked, and so how it is answered.
+ */
+export type AskRequest = { "type": "elicitation", message: string, 
+/**
+ * The form: a JSON Schema of flat properties.
+ */
+schema?: JsonValue, 
+/**
+ * The page to visit instead.
+ */
+url?: string, } | { "type": "action", message: string, 
+/**
+ * Whether it can be allowed for good.
+ */
+lasting: boolean, 
+/**
+ * The URL to open, where that is the action.
+ */
+url?: string, } | { "type": "message", sessionId: string, text: string, } | { "type": "permission" } & PermissionDetails;
+
+/**
+ * A tool that a permission request is about.
+ */
+export type AskedTool = { 
+/**
+ * `server/tool`.
+ */
+name: string, 
+/**
+ * In its server's words.
+ */
+description: string, server: string, 
+/**
+ * Whether the page named it.
+ */
+asked: boolean, };
+
+/**
+ * An MCP server that a page brings along, in the page's words.
+ */
+export type AskedServer = { url: string, name: string, description?: string, 
+/**
+ * The tools that it is said to have.
+ */
+tools?: Array<string>, };
+
+/**
+ * The open requests.
+ */
+export type AskList = { 
+/**
+ * Oldest first; of each origin, applet and app one at a time.
+ */
+asks: Array<AskInfo>, };
+
+/**
+ * The person's decision.
+ */
+export type AskDecision = "once" | "always" | "deny";
+
+/**
+ * An answer to a request.
+ */
+export type AnswerAsk = { decision: AskDecision, 
+/**
+ * The form, filled in.
+ */
+content?: Record<string, JsonValue>, 
+/**
+ * The tools of a permission request that stay selected; all by default.
+ */
+tools?: string[], 
+/**
+ * How long permissions last that are always allowed; 30 days by default.
+ */
+duration?: PermissionDuration, };
+
+/**
+ * A message of `/ws/asks`.
+ */
+export type AsksFrame = { "type": "asks", 
+/**
+ * Oldest first.
+ */
+asks: Array<AskInfo>, } | { "type": "changed" };
 
 /**
  * What stands about one scope of one origin.
@@ -2169,116 +1735,11 @@ servers?: Array<string>,
 /**
  * How long what is allowed lasts; until it is revoked when not given.
  */
-duration?: GrantDuration, 
+duration?: PermissionDuration, 
 /**
  * How much of the models they may use.
  */
 budget?: SetBudget, };
-
-/**
- * A question of a page to the person.
- */
-export type PermissionAsk = { 
-/**
- * Names it in the answer.
- */
-id: string, 
-/**
- * Where the page comes from.
- */
-origin: string, 
-/**
- * The page of another site in whose frame it is, where it is in one.
- */
-embedder?: string, 
-/**
- * What it wishes to do and may not yet.
- */
-scopes: PermissionScope[], 
-/**
- * Why, in its own words.
- */
-reason?: string, 
-/**
- * The tools to choose from, where it is about tools.
- */
-tools?: Array<AskedTool>, 
-/**
- * An MCP server that it brings along.
- */
-server?: AskedServer, 
-/**
- * Whether the page comes without HTTPS, so that it can be allowed nothing for longer than once.
- */
-onceOnly: boolean, 
-/**
- * When it was asked.
- */
-askedAt: string, 
-/**
- * When it is no longer waited for.
- */
-expiresAt: string, 
-/**
- * How many questions of the same origin come after it.
- */
-waiting: number, };
-
-/**
- * A tool that a question is about.
- */
-export type AskedTool = { 
-/**
- * `server/tool`.
- */
-name: string, 
-/**
- * What it is good for, in its server's words.
- */
-description: string, 
-/**
- * The server that has it.
- */
-server: string, 
-/**
- * Whether the page named it.
- */
-asked: boolean, };
-
-/**
- * An MCP server that a question is about, in the page's words.
- */
-export type AskedServer = { 
-/**
- * Where it is.
- */
-url: string, 
-/**
- * What it is called.
- */
-name: string, 
-/**
- * What it is good for.
- */
-description?: string, 
-/**
- * The tools that it is said to have.
- */
-tools?: Array<string>, };
-
-/**
- * The questions that are open.
- */
-export type PermissionAsks = { 
-/**
- * Oldest first, one of each origin.
- */
-asks: Array<PermissionAsk>, };
-
-/**
- * How long `granted-always` lasts.
- */
-export type GrantDuration = "1h" | "1d" | "30d" | "never";
 
 /**
  * When grants end; what is not named lasts until it is revoked.
@@ -2296,28 +1757,6 @@ tools?: Record<string, string>,
  * By the address of a server.
  */
 servers?: Record<string, string>, };
-
-/**
- * What the person says.
- */
-export type AskDecision = "once" | "always" | "deny";
-
-/**
- * An answer to a question of a page.
- */
-export type AnswerAsk = { 
-/**
- * What the person says.
- */
-decision: AskDecision, 
-/**
- * The tools that stay checked; all of the question when not given.
- */
-tools?: string[], 
-/**
- * How long `always` lasts; 30 days when not given.
- */
-duration?: GrantDuration, };
 
 /**
  * What an entry of the log tells of.
@@ -2373,15 +1812,6 @@ before?: string,
  * How many uses since the start were too many to write down.
  */
 lost: number, };
-
-/**
- * What `/ws/permissions` says.
- */
-export type PermissionsFrame = { "type": "asks", 
-/**
- * Oldest first, one of each origin.
- */
-asks: Array<PermissionAsk>, } | { "type": "changed" };
 
 /**
  * One thing that the extension is to do in the tab in front.
@@ -2725,609 +2155,332 @@ export type refused = { "type": "refused",
 error: SiteError, };
 
 /**
- * What the chat of an agent shows beside the conversation.
+ * Optional features of an agent's chat.
  */
-export type Features = { 
+export type Features = { file_upload: boolean, 
 /**
- * Files can be sent.
+ * Shows how much of the context window is used.
  */
-file_upload: boolean, 
-/**
- * How full the model's window is.
- */
-context_usage: boolean, 
-/**
- * The microphone.
- */
-voice_mic: boolean, };
+context_usage: boolean, voice_mic: boolean, };
 
 /**
  * A folder that agents work in.
  */
-export type ProjectConfig = { 
+export type ProjectConfig = { folder: string, 
 /**
- * The folder.
- */
-folder: string, 
-/**
- * What thinks: `builtin`, or one of `remote_agents.brains`.
+ * `builtin`, or one of `remote_agents.brains`.
  */
 brain?: string, 
 /**
- * The model, for the built-in loop.
+ * The model of the built-in agent.
  */
 model?: string, 
 /**
- * The MCP servers that its agents get; none when absent.
+ * The MCP servers of its agents; default is none.
  */
 mcp_servers?: Array<string>, };
 
-/**
- * Who an agent can be.
- */
 export type PersonaConfig = { 
 /**
- * The folder with `skill.md`, and `experience.md` if there is one.
+ * A folder with `skill.md` and, optionally, `experience.md`.
  */
 folder: string, 
 /**
- * Whether agents can be made of it.
+ * Whether new agents can have it.
  */
 active: boolean, };
 
-/**
- * What an agent that lives is doing.
- */
 export type AgentState = "idle" | "commanded" | "processing" | "awaiting_input" | "complete";
 
-/**
- * Where something is from.
- */
 export type KeptIn = "config" | "added";
 
+export type CreateAgent = { project_name: string, persona_slug: string, 
 /**
- * An agent to be made.
+ * The first message.
  */
-export type CreateAgent = { 
-/**
- * The project it works for.
- */
-project_name: string, 
-/**
- * Who it is.
- */
-persona_slug: string, 
-/**
- * What it is told first.
- */
-initial_prompt: string, 
-/**
- * What its chat shows beside the conversation.
- */
-feature_flags?: FlagsWanted, };
+initial_prompt: string, feature_flags?: FlagsWanted, };
 
 /**
- * A program in the person's own tmux that is to become an agent.
+ * A program in the user's own tmux to adopt as an agent.
  */
-export type AdoptAgent = { 
+export type AdoptAgent = { project_name: string, 
 /**
- * The project it works for.
- */
-project_name: string, 
-/**
- * The socket of the tmux server, as an absolute path.
+ * The absolute path of the tmux server's socket.
  */
 socket: string, 
 /**
- * The pane, as tmux names it: `session:window.pane` or `%ID`.
+ * A tmux target: `session:window.pane` or `%ID`.
  */
 target: string, 
 /**
- * A persona to tell it; without one it is who it was before.
+ * A persona to give it; by default the program keeps its identity.
  */
 persona_slug?: string, 
 /**
- * What it is told first, if anything.
+ * The first message, if any.
  */
 initial_prompt?: string, 
 /**
- * A regular expression that the last line fits when the program waits for input.
+ * A regular expression that the last line matches when the program waits for input.
  */
 prompt_pattern?: string, 
 /**
- * How long it must be quiet to be done, in milliseconds; 3000 when absent.
+ * How long without output ends a turn, in milliseconds; default 3000.
  */
 quiet_ms?: number, 
 /**
  * Allows a shell, which runs every message as a command.
  */
-shell: boolean, 
-/**
- * What its chat shows beside the conversation.
- */
-feature_flags?: FlagsWanted, };
+shell: boolean, feature_flags?: FlagsWanted, };
 
 /**
- * What a chat is to show; what is absent is as the settings have it.
+ * Optional features of the chat; absent ones use the defaults.
  */
-export type FlagsWanted = { 
+export type FlagsWanted = { file_upload?: boolean, 
 /**
- * Files can be sent.
+ * Shows how much of the context window is used.
  */
-file_upload?: boolean, 
-/**
- * How full the model's window is.
- */
-context_usage?: boolean, 
-/**
- * The microphone.
- */
-voice_mic?: boolean, };
+context_usage?: boolean, voice_mic?: boolean, };
 
+export type CreatedAgent = { agent_id: string, 
 /**
- * An agent that is ready.
- */
-export type CreatedAgent = { 
-/**
- * Its id.
- */
-agent_id: string, 
-/**
- * Where its chat is, with its token.
+ * The URL of its chat, with its token.
  */
 embed_url: string, 
 /**
- * What lets its maker in; it is never shown again.
+ * Shown only once.
  */
-session_token: string, 
-/**
- * Its project.
- */
-project_name: string, 
-/**
- * Who it is.
- */
-persona_slug: string, 
-/**
- * Its tmux session.
- */
-tmux_session_name: string, 
+session_token: string, project_name: string, persona_slug: string, tmux_session_name: string, 
 /**
  * `ready`.
  */
-status: string, 
-/**
- * What its chat shows.
- */
-feature_flags: Features, 
-/**
- * Its session here.
- */
-session_id: string, };
+status: string, feature_flags: Features, session_id: string, };
 
 /**
- * An agent as those who look after it see it.
+ * An agent, for administrators.
  */
-export type RemoteAgentInfo = { 
+export type RemoteAgentInfo = { agent_id: string, project_name: string, persona_slug: string, tmux_session_name: string, 
 /**
- * Its id.
+ * Shell command that attaches a terminal.
  */
-agent_id: string, 
+attach_command: string, brain: string, alive: boolean, 
 /**
- * Its project.
- */
-project_name: string, 
-/**
- * Who it is.
- */
-persona_slug: string, 
-/**
- * Its tmux session.
- */
-tmux_session_name: string, 
-/**
- * How to join it in a terminal.
- */
-attach_command: string, 
-/**
- * What thinks in it.
- */
-brain: string, 
-/**
- * Whether it lives.
- */
-alive: boolean, 
-/**
- * Whether it can continue in a fresh context, with a summary.
+ * Whether its context can be compacted.
  */
 can_hand_over: boolean, 
 /**
- * What it is doing, while it lives.
+ * The state of a live agent.
  */
 state: AgentState | null, 
 /**
  * Whether its process is connected.
  */
-attached: boolean, 
-/**
- * Its session here.
- */
-session_id: string, 
-/**
- * What its chat shows.
- */
-feature_flags: Features, 
-/**
- * When it was made.
- */
-created_at: string, 
-/**
- * When something last happened in it.
- */
-last_active_at: string, 
-/**
- * When it ended.
- */
-ended_at: string | null, 
-/**
- * Why it ended.
- */
-ended_reason: string | null, };
+attached: boolean, session_id: string, feature_flags: Features, created_at: string, last_active_at: string, ended_at: string | null, ended_reason: string | null, };
 
-/**
- * The agents there are.
- */
 export type RemoteAgentList = { 
 /**
- * The agents, newest first.
+ * Newest first.
  */
 agents: Array<RemoteAgentInfo>, 
 /**
- * How many may live at once.
+ * Maximum number of live agents.
  */
 limit: number, 
 /**
- * What chats show where the create request does not say.
+ * Default features of chats.
  */
 embed_defaults: Features, };
 
+export type AgentAlive = { alive: boolean, 
 /**
- * Whether an agent lives.
+ * Absent if it has ended.
  */
-export type AgentAlive = { 
+agent_id?: string, state?: AgentState, project_name?: string, 
 /**
- * Whether it does.
- */
-alive: boolean, 
-/**
- * Its id, if it does.
- */
-agent_id?: string, 
-/**
- * What it is doing.
- */
-state?: AgentState, 
-/**
- * Its project.
- */
-project_name?: string, 
-/**
- * Why it does not: `agent_not_found` or `agent_ended`.
+ * Why it is not alive: `agent_not_found` or `agent_ended`.
  */
 reason?: string, };
 
-/**
- * What came of ending an agent.
- */
 export type AgentShutdown = { 
 /**
  * `shutdown_initiated` or `already_terminated`.
  */
 status: string, 
 /**
- * The same for people.
+ * A message for people.
  */
-message: string, 
-/**
- * The agent.
- */
-agent_id: string, };
+message: string, agent_id: string, };
 
-/**
- * What came of asking for a hand-over.
- */
 export type AgentHandOver = { 
 /**
  * `hand_over_requested`.
  */
 status: string, 
 /**
- * The same for people.
+ * A message for people.
  */
-message: string, 
-/**
- * The agent.
- */
-agent_id: string, };
+message: string, agent_id: string, };
 
-/**
- * A new session token.
- */
 export type AgentToken = { 
 /**
- * The token; the old one is no longer good.
+ * Replaces the previous one.
  */
 session_token: string, 
 /**
- * Where the chat is, with it.
+ * The URL of the chat, with the token.
  */
 embed_url: string, };
 
-/**
- * What a frame asks for when it opens.
- */
 export type OpenFrame = { 
 /**
- * What its address asks for.
+ * Flags of its URL.
  */
 feature_flags?: FlagsWanted, };
 
-/**
- * What a frame learns.
- */
 export type FrameInfo = { 
 /**
- * Lets this frame in, and is for the chat alone.
+ * Valid for the chat in this frame only.
  */
-frame_token: string, 
+frame_token: string, agent_id: string, project_name: string, persona_slug: string, 
 /**
- * The agent.
+ * Absent when it has ended.
  */
-agent_id: string, 
+state: AgentState | null, feature_flags: Features, upload: UploadRules, 
 /**
- * Its project.
- */
-project_name: string, 
-/**
- * Who it is.
- */
-persona_slug: string, 
-/**
- * What it is doing; absent when it has ended.
- */
-state: AgentState | null, 
-/**
- * What to show beside the conversation.
- */
-feature_flags: Features, 
-/**
- * What may be uploaded.
- */
-upload: UploadRules, 
-/**
- * Whether speech can be turned into text here.
+ * Whether speech recognition is available.
  */
 speech: boolean, 
 /**
- * The origins to which events may be told.
+ * Origins that events may be posted to.
  */
 parents: Array<string>, };
 
-/**
- * What may be uploaded.
- */
 export type UploadRules = { 
 /**
- * Bytes of one file.
+ * Size limit of a file.
  */
 max_bytes: number, 
 /**
- * Types, `*` for all of a kind.
+ * Media types, with `*` as wildcard.
  */
 types: Array<string>, };
 
+export type PostToAgent = { text: string, 
 /**
- * Something to say to an agent.
- */
-export type PostToAgent = { 
-/**
- * What.
- */
-text: string, 
-/**
- * Paths of uploads that belong to it.
+ * Paths of uploads.
  */
 attachments?: Array<string>, };
 
-/**
- * What was accepted.
- */
 export type AcceptedByAgent = { 
 /**
- * Names the turn that answers it.
+ * Identifies the turn.
  */
 stream_id: string, };
 
-/**
- * An answer to a question of an agent.
- */
-export type AnswerToAgent = { 
-/**
- * The question.
- */
-question_id: string, 
-/**
- * The answer.
- */
-answer: string, };
+export type AnswerToAgent = { question_id: string, answer: string, };
 
 /**
- * Nothing more to say.
+ * An empty object.
  */
 export type Nothing = Record<symbol, never>;
 
-/**
- * A file that has arrived.
- */
 export type Uploaded = { 
 /**
- * Where it is in the agent's folder.
+ * Relative to the agent's folder.
  */
-path: string, 
+path: string, name: string, 
 /**
- * What it is called there.
- */
-name: string, 
-/**
- * Its bytes.
+ * In bytes.
  */
 size: number, 
 /**
- * Its type.
+ * The media type.
  */
 type: string, };
 
-/**
- * What was said, as text.
- */
-export type SpeechText = { 
-/**
- * The text.
- */
-text: string, };
+export type SpeechText = { text: string, };
 
 /**
- * A frame of an agent's stream that is no event of its session.
+ * A frame of an agent's stream that is not an event of its session.
  */
-export type AgentFrame = { "type": "agent.state", 
-/**
- * What.
- */
-state: AgentState, } | { "type": "agent.ended", 
-/**
- * Why.
- */
-reason: string, };
+export type AgentFrame = { "type": "agent.state", state: AgentState, } | { "type": "agent.ended", reason: string, };
 
+export type ProjectInfo = { name: string, from: KeptIn, 
 /**
- * A project.
+ * Whether its folder is missing.
  */
-export type ProjectInfo = { 
+missing: boolean, folder: string, 
 /**
- * Its name.
- */
-name: string, 
-/**
- * Where it is from.
- */
-from: KeptIn, 
-/**
- * Whether its folder is not there.
- */
-missing: boolean, 
-/**
- * The folder.
- */
-folder: string, 
-/**
- * What thinks: `builtin`, or one of `remote_agents.brains`.
+ * `builtin`, or one of `remote_agents.brains`.
  */
 brain?: string, 
 /**
- * The model, for the built-in loop.
+ * The model of the built-in agent.
  */
 model?: string, 
 /**
- * The MCP servers that its agents get; none when absent.
+ * The MCP servers of its agents; default is none.
  */
 mcp_servers?: Array<string>, };
 
-/**
- * The projects there are.
- */
 export type ProjectList = { 
 /**
- * By name.
+ * Sorted by name.
  */
 projects: Array<ProjectInfo>, 
 /**
- * What can think in them.
+ * Available brains.
  */
 brains: Array<string>, };
 
+export type PersonaInfo = { slug: string, from: KeptIn, 
 /**
- * A persona.
- */
-export type PersonaInfo = { 
-/**
- * Its slug.
- */
-slug: string, 
-/**
- * Where it is from.
- */
-from: KeptIn, 
-/**
- * Whether it has lived through something.
+ * Whether it has `experience.md`.
  */
 has_experience: boolean, 
 /**
- * Whether it cannot be read.
+ * Whether it is unreadable.
  */
 missing: boolean, 
 /**
- * Whether its folder is Gangway's own, and goes when the persona is removed.
+ * Whether its folder was created by Gangway and is deleted with the persona.
  */
 own: boolean, 
 /**
- * The folder with `skill.md`, and `experience.md` if there is one.
+ * A folder with `skill.md` and, optionally, `experience.md`.
  */
 folder: string, 
 /**
- * Whether agents can be made of it.
+ * Whether new agents can have it.
  */
 active: boolean, };
 
-/**
- * The personas there are.
- */
 export type PersonaList = { 
 /**
- * By slug.
+ * Sorted by slug.
  */
 personas: Array<PersonaInfo>, };
 
+export type PersonaText = { slug: string, folder: string, 
 /**
- * The texts of a persona.
- */
-export type PersonaText = { 
-/**
- * Its slug.
- */
-slug: string, 
-/**
- * Its folder.
- */
-folder: string, 
-/**
- * Where it is from; one that stands in the settings cannot be changed here.
+ * One from config.yaml is read-only.
  */
 from: KeptIn, 
 /**
- * `skill.md`: what it can do and how it behaves.
+ * `skill.md`: abilities and behavior.
  */
 skill: string, 
 /**
- * `experience.md`: what it has lived through, if it has.
+ * `experience.md`: background, if any.
  */
 experience: string | null, 
 /**
- * Names these texts; goes with a change of them.
+ * Identifies these texts; sent back with a change.
  */
 version: string, };
 
 /**
- * A change of the texts of a persona, or the texts of a new one.
+ * Texts of a changed or new persona.
  */
 export type PutPersonaText = { 
 /**
@@ -3343,36 +2496,15 @@ experience?: string,
  */
 version?: string, };
 
-/**
- * What was written.
- */
-export type WrittenPersonaText = { 
-/**
- * The new version.
- */
-version: string, };
+export type WrittenPersonaText = { version: string, };
 
-/**
- * Where something went.
- */
 export type StudyDirection = "in" | "out" | "internal";
 
+export type StudyEvent = { sessionId: string, 
 /**
- * One line of a study log.
+ * Consecutive, from 1.
  */
-export type StudyEvent = { 
-/**
- * The study session.
- */
-sessionId: string, 
-/**
- * Counts up from 1 without gaps.
- */
-eventIndex: number, 
-/**
- * When.
- */
-timestamp: string, 
+eventIndex: number, timestamp: string, 
 /**
  * `in` to the page, `out` from the page, `internal` by the relay.
  */
@@ -3382,75 +2514,37 @@ direction: StudyDirection,
  */
 type: string, 
 /**
- * The name of a question to the page.
+ * Id of a request to the page.
  */
 id?: string, 
 /**
- * The question that it answers.
+ * Id of the request that it answers.
  */
 replyTo?: string, 
 /**
- * The agent that said it, where it was one.
+ * The agent that sent it, if any.
  */
-agent?: string, 
-/**
- * What it said.
- */
-payload: { [key: string]: JsonValue }, };
+agent?: string, payload: { [key: string]: JsonValue }, };
 
 /**
  * Events of a study log, oldest first.
  */
-export type StudyEvents = { 
+export type StudyEvents = { events: Array<StudyEvent>, 
 /**
- * The events.
- */
-events: Array<StudyEvent>, 
-/**
- * Whether there are more after them.
+ * Whether more events follow.
  */
 more: boolean, };
 
+export type StudyEntry = { sessionId: string, studyId: string | null, participantId: string | null, startedAt: string, endedAt: string | null, 
 /**
- * A study session in the list of them.
+ * Why it ended.
  */
-export type StudyEntry = { 
+reason: string | null, relaySession: string, 
 /**
- * Its id.
- */
-sessionId: string, 
-/**
- * The study, as whoever started it calls it.
- */
-studyId: string | null, 
-/**
- * The participant, as whoever started it calls them.
- */
-participantId: string | null, 
-/**
- * When it began.
- */
-startedAt: string, 
-/**
- * When it ended.
- */
-endedAt: string | null, 
-/**
- * Why it ended, as whoever ended it says.
- */
-reason: string | null, 
-/**
- * The relay session it is in.
- */
-relaySession: string, 
-/**
- * How many events it has; null for one that is open while nobody is there.
+ * Number of events; null for an open one without members.
  */
 events: number | null, };
 
-/**
- * The study sessions.
- */
 export type StudyList = { 
 /**
  * Newest first.
@@ -3458,90 +2552,61 @@ export type StudyList = {
 sessions: Array<StudyEntry>, };
 
 /**
- * How many are whose.
+ * Counts by actor.
  */
 export type StudyBy = { 
 /**
  * The participant's.
  */
-user: number, 
-/**
- * Of agents.
- */
-agent: number, };
+user: number, agent: number, };
 
+export type StudyStage = { stage: string, 
 /**
- * One stage of a study session.
+ * Time in all visits.
  */
-export type StudyStage = { 
+seconds: number, steps: number, errors: number, 
 /**
- * Which.
- */
-stage: string, 
-/**
- * Seconds in it, all visits together.
- */
-seconds: number, 
-/**
- * Steps in it.
- */
-steps: number, 
-/**
- * Things that failed in it.
- */
-errors: number, 
-/**
- * Who did how many of the steps.
+ * Steps by actor.
  */
 by: StudyBy, };
 
-/**
- * What a study session comes to.
- */
 export type StudySummary = { 
 /**
- * Things that somebody did on the page.
+ * Actions on the page.
  */
 steps: number, 
 /**
- * Things that failed.
+ * Failed actions.
  */
 errors: number, 
 /**
- * Seconds from the first event to the last.
+ * From the first event to the last.
  */
 seconds: number, 
 /**
- * Stages in the order in which they were first seen.
+ * In order of first appearance.
  */
 stages: Array<StudyStage>, 
 /**
- * Who did how many of the steps.
+ * Steps by actor.
  */
 by: StudyBy, 
 /**
- * Who said how much.
+ * Messages by actor.
  */
 messages: StudyBy, };
 
+export type RelayInfo = { name: string, 
 /**
- * A relay session.
- */
-export type RelayInfo = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * Whether there is a page.
+ * Whether a page has joined.
  */
 host: boolean, 
 /**
- * How many agents there are.
+ * Number of agents.
  */
 agents: number, 
 /**
- * The study session that is open.
+ * The open study session.
  */
 studySession: string | null, 
 /**
@@ -3550,126 +2615,86 @@ studySession: string | null,
 token: boolean, };
 
 /**
- * The relay sessions where somebody is, or was a short time ago.
+ * Current and recent relay sessions.
  */
 export type RelayList = { 
 /**
- * By name.
+ * Sorted by name.
  */
 sessions: Array<RelayInfo>, };
 
 /**
- * The tokens of a relay session: each lets in in one role.
+ * The tokens of a relay session, one per role.
  */
-export type RelayTokens = { 
+export type RelayTokens = { session: string, 
 /**
- * The relay session.
- */
-session: string, 
-/**
- * What agents put into `token`.
+ * `token` of agents.
  */
 agentToken: string, 
 /**
- * What the page puts into `token`.
+ * `token` of the page.
  */
 hostToken: string, };
 
 /** The version of the external agent protocol. */
 export type RelayVersion = "mvp-0.2";
 
-/**
- * What somebody in a relay session is.
- */
 export type RelayRole = "host" | "agent";
 
-/**
- * Why something was not done.
- */
 export type RelayCode = "INVALID_MESSAGE" | "SESSION_NOT_ACTIVE" | "UNKNOWN_TOOL" | "INVALID_PARAMS" | "NO_ACTIVE_SPEC" | "TOOL_EXECUTION_FAILED";
 
 /**
- * What agents send.
+ * Types that agents send.
  */
 export type RelayFromAgent = "session.start" | "snapshot.get" | "tool.call" | "agent.message" | "agent.status" | "session.reset" | "session.end";
 
 /**
- * What pages send.
+ * Types that pages send.
  */
 export type RelayFromHost = "session.started" | "snapshot.state" | "tool.result" | "state.updated" | "user.message" | "session.ended" | "error";
 
 /**
- * A message on its way out.
+ * An outgoing message.
  */
-export type RelayEnvelope = { 
+export type RelayEnvelope = { v: RelayVersion, type: string, 
 /**
- * The version.
- */
-v: RelayVersion, 
-/**
- * The type.
- */
-type: string, 
-/**
- * The name of a question.
+ * Request id.
  */
 id?: string, 
 /**
- * The question that it answers.
+ * Id of the request that it answers.
  */
 replyTo?: string, 
 /**
  * Its number in the relay session, to resume after.
  */
-seq?: number, 
-/**
- * What it says.
- */
-payload: Record<string, unknown>, };
+seq?: number, payload: Record<string, unknown>, };
 
+export type RelayError = { code: RelayCode, message: string, 
 /**
- * What an error says.
- */
-export type RelayError = { 
-/**
- * Its code.
- */
-code: RelayCode, 
-/**
- * In words.
- */
-message: string, 
-/**
- * Another page took the place of this one, which should not come back by itself: the two would throw each other out for ever.
+ * Another page replaced this one, which must not reconnect by itself: the two would replace each other forever.
  */
 replaced?: boolean, };
 
+export type RelayJoin = { role: RelayRole, 
 /**
- * What somebody who joins says.
- */
-export type RelayJoin = { 
-/**
- * As what.
- */
-role: RelayRole, 
-/**
- * The relay session; `default` when absent.
+ * Default `default`.
  */
 sessionId?: string, 
 /**
- * The last number it saw.
+ * The number of the last message received.
  */
 since?: number, 
 /**
- * What it calls itself, to get answers that it missed.
+ * Identifies the client after a reconnect, so that it gets missed answers.
  */
 clientId?: string, 
 /**
- * Whether it wants `relay.presence`; agents do unless they say otherwise.
+ * Whether to send `relay.presence`; default for agents.
  */
 presence?: boolean, 
 /**
- * The token of the session, where it has one.
+ * The session's token, if it has one.
  */
 token?: string, 
 /**
@@ -3678,66 +2703,37 @@ token?: string,
 gangwaySession?: string, };
 
 /**
- * What somebody who joined is told.
+ * The response to a join.
  */
-export type RelayJoined = { 
-/**
- * As what it joined.
- */
-role: RelayRole, 
-/**
- * The relay session.
- */
-sessionId: string, 
+export type RelayJoined = { role: RelayRole, sessionId: string, 
 /**
  * The number of the last message so far.
  */
-seq: number, 
+seq: number, host: boolean, 
 /**
- * Whether there is a page.
- */
-host: boolean, 
-/**
- * How many agents there are.
+ * Number of agents.
  */
 agents: number, 
 /**
- * The study session that is open.
+ * The open study session.
  */
 studySession: string | null, 
 /**
- * What it missed cannot be told; it must look at the page anew.
+ * There is a gap: the client must read the page's state again.
  */
 resync?: boolean, };
 
+export type RelayPresence = { host: boolean, 
 /**
- * Who is in a relay session.
+ * Number of agents.
  */
-export type RelayPresence = { 
-/**
- * Whether there is a page.
- */
-host: boolean, 
-/**
- * How many agents there are.
- */
-agents: number, 
-/**
- * What they are called.
- */
-names: Array<string>, };
+agents: number, names: Array<string>, };
 
-/**
- * How the bridge came to its Gangway.
- */
 export type Attached = "server" | "own";
 
-/**
- * An error, as it travels.
- */
 export type BridgeProblem = { 
 /**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 code: string, 
 /**
@@ -3745,19 +2741,19 @@ code: string,
  */
 message: string, 
 /**
- * The HTTP status, where the server refused.
+ * The HTTP status, if the server returned an error.
  */
 status?: number, 
 /**
- * A model provider's own words, where one failed.
+ * A model provider's own error message.
  */
 details?: string, 
 /**
- * Whether the same request may work later, where the server said so.
+ * Whether the request may be retried, if the server said so.
  */
 retryable?: boolean, 
 /**
- * Seconds to wait before that.
+ * Seconds to wait before a retry.
  */
 retry_after?: number, };
 
@@ -3766,244 +2762,130 @@ retry_after?: number, };
  */
 export type BridgeHello = { 
 /**
- * The version of the protocol.
+ * Protocol version.
  */
-protocol: number, 
+protocol: number, gangway: string, pid: number, attached: Attached, base_url: string, 
 /**
- * The version of Gangway.
+ * Supported message types.
  */
-gangway: string, 
-/**
- * The process of the bridge.
- */
-pid: number, 
-/**
- * How the bridge came to its Gangway.
- */
-attached: Attached, 
-/**
- * Where that Gangway is.
- */
-base_url: string, 
-/**
- * The kinds of messages it knows.
- */
-capabilities: Array<string>, 
-/**
- * How much it takes at once.
- */
-limits: BridgeLimits, };
+capabilities: Array<string>, limits: BridgeLimits, };
 
-/**
- * How much a bridge takes at once.
- */
 export type BridgeLimits = { 
 /**
  * Bytes of a message from the extension.
  */
 frame_bytes: number, 
 /**
- * Bytes of a frame to the extension; longer messages come in parts.
+ * Bytes of a frame to the extension; longer messages are sent in parts.
  */
 reply_bytes: number, 
 /**
- * Requests that are open.
+ * Open requests.
  */
 requests: number, 
 /**
- * Pages that are open.
+ * Open pages.
  */
 pages: number, };
 
-/**
- * Whether there is a server.
- */
 export type ServerPresence = "up" | "gone";
 
 /**
  * A notification: a message that answers no request.
  */
-export type BridgeStatus = { "about": "server", 
-/**
- * Which of both.
- */
-state: ServerPresence, 
-/**
- * How the bridge came to it.
- */
-attached: Attached, 
-/**
- * Where it is.
- */
-base_url: string, } | { "about": "permissions", 
+export type BridgeStatus = { "about": "server", state: ServerPresence, attached: Attached, base_url: string, } | { "about": "asks", 
 /**
  * As the server said it.
  */
-frame: PermissionsFrame, };
+frame: AsksFrame, };
 
 /**
- * A message that is not an answer of the server passed on.
+ * A message of the bridge itself.
  */
 export type BridgeTold = { "type": "status" } & BridgeStatus | { "type": "part", 
 /**
- * Which message.
+ * Id of the message.
  */
 part: string, 
 /**
- * Which piece, from 0 on.
+ * From 0.
  */
 index: number, 
 /**
- * How many there are.
+ * Number of parts.
  */
-count: number, 
+count: number, data: string, } | { "type": "error", 
 /**
- * The piece.
- */
-data: string, } | { "type": "error", 
-/**
- * Which request, where that could be read.
+ * Absent if it could not be read.
  */
 request_id: string | null, 
 /**
- * True when its id is in use: the request that has it goes on.
+ * True if its id is in use: the open request continues.
  */
-refused?: boolean, 
-/**
- * Why.
- */
-error: BridgeProblem, };
+refused?: boolean, error: BridgeProblem, };
 
-/**
- * What something in a folder is.
- */
 export type FileKind = "file" | "folder" | "other";
 
-/**
- * What happened to a file or folder.
- */
 export type FileEvent = "created" | "changed" | "removed";
 
 /**
- * Who said something to the agent.
+ * The sender of a message.
  */
 export type SourceKind = "person" | "applet" | "agent" | "page";
 
 /**
- * Whether an applet may speak in a session.
+ * Whether an applet may send messages in a session.
  */
 export type Speak = "once" | "allowed" | "denied" | "ask";
 
 /**
- * Something that happened between an app and its agent.
+ * An event between an app and its agent.
  */
 export type AppNews = { "what": "launched", 
 /**
- * What the agent calls itself.
+ * The name of the agent.
  */
 agent: string, } | { "what": "event", 
 /**
- * The name that the page gave it.
+ * The id that the page gave it.
  */
-id: string, 
+id: string, event: string, payload: JsonValue, 
 /**
- * What kind of thing.
- */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, 
-/**
- * False when the app's manifest lists its events, and this one is not among them.
+ * False when the app's manifest declares events, and this is not one of them.
  */
 declared: boolean, 
 /**
- * Whether a message to the agent carries it.
+ * Whether a message to the agent contains it.
  */
 turn: boolean, } | { "what": "taken", 
 /**
- * The name that the page gave it.
+ * The id that the page gave it.
  */
-id: string, 
+id: string, by: string, } | { "what": "request", 
 /**
- * Who took it.
+ * The id that the page gave the request.
  */
-by: string, } | { "what": "request", 
+requestId: string, action: string, params: JsonValue, } | { "what": "begun", requestId: string, } | { "what": "answer", requestId: string, result: JsonValue | null, 
 /**
- * The name that the page gave the request.
- */
-requestId: string, 
-/**
- * What is to be done.
- */
-action: string, 
-/**
- * With what.
- */
-params: JsonValue, } | { "what": "begun", 
-/**
- * The name that the page gave the request.
- */
-requestId: string, } | { "what": "answer", 
-/**
- * The name that the page gave the request.
- */
-requestId: string, 
-/**
- * What came of it.
- */
-result: JsonValue | null, 
-/**
- * Why nothing did: the code that the page sees.
+ * The error code that the page sees.
  */
 code: string | null, 
 /**
- * Why nothing did, in words.
+ * The error message.
  */
-error: string | null, 
-/**
- * Who answered.
- */
-by: string, } | { "what": "told", 
-/**
- * What kind of thing.
- */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, 
-/**
- * Who said it.
- */
-source: Source, };
+error: string | null, by: string, } | { "what": "told", event: string, payload: JsonValue, source: Source, };
 
-/**
- * The applets there are.
- */
 export type AppletList = { 
 /**
- * By slug.
+ * Sorted by slug.
  */
 applets: Array<AppletInfo>, };
 
-/**
- * An applet.
- */
 export type AppletInfo = { 
 /**
- * Its name in addresses.
+ * Its name in URLs.
  */
-slug: string, 
-/**
- * What people call it.
- */
-name: string, 
-/**
- * What it is for.
- */
-description?: string, 
+slug: string, name: string, description?: string, 
 /**
  * `builtin`, `apps` or `data`.
  */
@@ -4013,192 +2895,102 @@ origin: string,
  */
 problem?: string, };
 
-/**
- * Who can speak in a session beside the person.
- */
 export type Speakers = { 
 /**
- * Every applet that may speak there, may not, or was asked about.
+ * Applets that were allowed, denied, or have asked.
  */
 applets: Array<Speaker>, };
 
-/**
- * An applet in a session.
- */
-export type Speaker = { 
-/**
- * Which.
- */
-slug: string, 
-/**
- * What people call it.
- */
-name: string, 
+export type Speaker = { slug: string, name: string, 
 /**
  * `allowed`, `denied` or `ask`.
  */
 speak: string, 
 /**
- * What it waits to say.
+ * The message that waits for consent.
  */
 asking?: AskingToSpeak, };
 
-/**
- * What an applet waits to say.
- */
-export type AskingToSpeak = { 
-/**
- * What.
- */
-prompt: string, 
-/**
- * Since when it waits.
- */
-askedAt: string, };
+export type AskingToSpeak = { prompt: string, askedAt: string, };
 
-/**
- * A decision about an applet in a session.
- */
-export type DecideSpeech = { 
-/**
- * What is decided.
- */
-speak: Decision, };
+export type DecideSpeech = { speak: Decision, };
 
-/**
- * What can be decided.
- */
 export type Decision = "once" | "allow" | "always" | "deny" | "ask";
 
 /**
- * What a page may ask. Each may carry an `id`, which its answer carries back.
+ * Requests of a page. Each may have an `id`, which its answer repeats.
  */
-export type AppletAsk = { "type": "setState", 
+export type AppletAsk = { "type": "setState", data: Record<string, JsonValue>, } | { "type": "getState", key?: string, } | { "type": "readFile", path: string, 
 /**
- * The keys that change.
- */
-data: Record<string, JsonValue>, } | { "type": "getState", 
-/**
- * The key.
- */
-key?: string, } | { "type": "readFile", 
-/**
- * Which.
- */
-path: string, 
-/**
- * Whether its bytes come as binary messages; otherwise it must be text.
+ * Whether its bytes are sent as binary messages; otherwise it must be text.
  */
 binary?: boolean, 
 /**
- * From which byte on.
+ * The first byte.
  */
 offset?: number, 
 /**
- * How many bytes at the most.
+ * Maximum number of bytes.
  */
-length?: number, } | { "type": "writeFile", 
+length?: number, } | { "type": "writeFile", path: string, content: string, encoding?: Encoding, } | { "type": "listFiles", 
 /**
- * Which.
+ * Default is the session's folder itself.
  */
-path: string, 
+path?: string, } | { "type": "stat", path: string, } | { "type": "subscribe", path: string, } | { "type": "unsubscribe", path: string, } | { "type": "invoke", prompt: string, options?: InvokeOptions, 
 /**
- * What is to be in it.
- */
-content: string, 
-/**
- * How `content` says it.
- */
-encoding?: Encoding, } | { "type": "listFiles", 
-/**
- * Which; the session's folder itself when absent.
- */
-path?: string, } | { "type": "stat", 
-/**
- * Which.
- */
-path: string, } | { "type": "subscribe", 
-/**
- * Which.
- */
-path: string, } | { "type": "unsubscribe", 
-/**
- * Which.
- */
-path: string, } | { "type": "invoke", 
-/**
- * What.
- */
-prompt: string, 
-/**
- * How.
- */
-options?: InvokeOptions, 
-/**
- * `active`, `background`, `new`, or the id of a session.
+ * `active`, `background`, `new`, or a session id.
  */
 session?: string, 
 /**
- * Whether the chat shows it.
+ * Whether the chat shows the message.
  */
 showInChat?: boolean, 
 /**
- * Whether the answer is streamed and told.
+ * Whether the answer is streamed.
  */
 waitForResult?: boolean, 
 /**
- * The older way to say `session: "background"`.
+ * Deprecated: `session: "background"`.
  */
 background?: boolean, } | { "type": "stop", 
 /**
- * The `id` of the `invoke` that is to be stopped, and nothing else: it is not said any more, or not answered.
+ * Stop only the `invoke` with this `id`: withdraw it, or stop its turn.
  */
 invoke?: JsonValue, } | { "type": "ping" };
 
-/**
- * How something is said to the agent.
- */
 export type InvokeOptions = { 
 /**
- * `active`, `background`, `new`, or the id of a session.
+ * `active`, `background`, `new`, or a session id.
  */
 session?: string, 
 /**
- * Whether the chat shows it.
+ * Whether the chat shows the message.
  */
 showInChat?: boolean, 
 /**
- * Whether the answer is streamed and told.
+ * Whether the answer is streamed.
  */
 waitForResult?: boolean, 
 /**
- * The older way to say `session: "background"`.
+ * Deprecated: `session: "background"`.
  */
 background?: boolean, };
 
 /**
- * How the content of a file is said.
+ * The encoding of a file's content.
  */
 export type Encoding = "utf8" | "base64";
 
 /**
- * What the server says.
+ * Messages of the server.
  */
-export type AppletTold = { "type": "ready", 
+export type AppletTold = { "type": "ready", session: string, applet?: string, 
 /**
- * The session.
- */
-session: string, 
-/**
- * The applet that speaks here.
- */
-applet?: string, 
-/**
- * Where the applet's frame is.
+ * The URL of the applet's frame.
  */
 frame?: string, 
 /**
- * The number to resume from.
+ * The number to resume after.
  */
 seq: number, 
 /**
@@ -4210,7 +3002,7 @@ version: number, } | { "type": "resync",
  */
 reason: string, 
 /**
- * The number to resume from.
+ * The number to resume after.
  */
 seq: number, 
 /**
@@ -4218,19 +3010,15 @@ seq: number,
  */
 version: number, } | { "type": "stateUpdate", 
 /**
- * The answer to this message.
+ * Set in the answer to a request.
  */
-id?: JsonValue, 
+id?: JsonValue, applet: string, 
 /**
- * Whose state.
- */
-applet: string, 
-/**
- * The keys that changed; `null` took a key away.
+ * The changed keys; `null` for removed ones.
  */
 data: Record<string, JsonValue>, 
 /**
- * The version after it.
+ * The version after the change.
  */
 version: number, 
 /**
@@ -4238,31 +3026,23 @@ version: number,
  */
 seq: number, } | { "type": "state", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id: JsonValue, 
 /**
- * The state, or the key that was asked for.
+ * The state, or the requested key.
  */
-data: Record<string, JsonValue>, 
+data: Record<string, JsonValue>, version: number, } | { "type": "fileContent", 
 /**
- * Its version.
+ * The id of the request.
  */
-version: number, } | { "type": "fileContent", 
+id: JsonValue, path: string, 
 /**
- * The answer to this message.
- */
-id: JsonValue, 
-/**
- * Which file.
- */
-path: string, 
-/**
- * The piece, where it is text.
+ * The chunk, if it is text.
  */
 chunk?: string, 
 /**
- * The bytes of the binary message that follows, where it is not.
+ * Size of the binary message that follows, if it is not.
  */
 bytes?: number, 
 /**
@@ -4270,167 +3050,103 @@ bytes?: number,
  */
 size: number, 
 /**
- * Whether this was the last piece.
+ * Whether this was the last chunk.
  */
 done: boolean, } | { "type": "fileWritten", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id: JsonValue, 
 /**
- * Where it is, from the session's folder on.
+ * Relative to the session's folder.
  */
-path: string, 
+path: string, name: string, kind: FileKind, 
 /**
- * Its name.
+ * In bytes.
  */
-name: string, 
+size: number, modified?: string, } | { "type": "files", 
 /**
- * What it is.
+ * The id of the request.
  */
-kind: FileKind, 
+id: JsonValue, path: string, 
 /**
- * Bytes of a file.
- */
-size: number, 
-/**
- * When it was last changed.
- */
-modified?: string, } | { "type": "files", 
-/**
- * The answer to this message.
- */
-id: JsonValue, 
-/**
- * Which folder.
- */
-path: string, 
-/**
- * What is in it, by name.
+ * Sorted by name.
  */
 entries: Array<AppletFile>, 
 /**
- * Whether there is more than that.
+ * Whether entries were left out.
  */
 more: boolean, } | { "type": "fileStat", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id: JsonValue, 
 /**
- * Where it is, from the session's folder on.
+ * Relative to the session's folder.
  */
-path: string, 
+path: string, name: string, kind: FileKind, 
 /**
- * Its name.
+ * In bytes.
  */
-name: string, 
+size: number, modified?: string, } | { "type": "subscribed", 
 /**
- * What it is.
+ * The id of the request.
  */
-kind: FileKind, 
+id: JsonValue, path: string, } | { "type": "unsubscribed", 
 /**
- * Bytes of a file.
+ * The id of the request.
  */
-size: number, 
+id: JsonValue, path: string, } | { "type": "fileChanged", path: string, event: FileEvent, } | { "type": "consentAsked", 
 /**
- * When it was last changed.
- */
-modified?: string, } | { "type": "subscribed", 
-/**
- * The answer to this message.
- */
-id: JsonValue, 
-/**
- * Which.
- */
-path: string, } | { "type": "unsubscribed", 
-/**
- * The answer to this message.
- */
-id: JsonValue, 
-/**
- * Which.
- */
-path: string, } | { "type": "fileChanged", 
-/**
- * Which.
- */
-path: string, 
-/**
- * How.
- */
-event: FileEvent, } | { "type": "consentAsked", 
-/**
- * The message that waits for it.
+ * The id of the request.
  */
 id: JsonValue, } | { "type": "invokeStarted", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id: JsonValue, 
 /**
- * Names the turn.
+ * Identifies the turn.
  */
 streamId: string, 
 /**
- * The session it is in.
+ * The turn's session.
  */
 sessionId: string, } | { "type": "stream", 
 /**
- * The message that it answers.
+ * The id of the request.
+ */
+id: JsonValue, delta: string, } | { "type": "invokeComplete", 
+/**
+ * The id of the request.
  */
 id: JsonValue, 
 /**
- * The piece.
- */
-delta: string, } | { "type": "invokeComplete", 
-/**
- * The message that it answers.
- */
-id: JsonValue, 
-/**
- * What it said.
+ * The text of the answer.
  */
 result: string, 
 /**
- * Why it did not finish well.
+ * Why it failed or was stopped.
  */
 error?: string, } | { "type": "stopped", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id: JsonValue, 
 /**
  * Whether a turn was running.
  */
-stopped: boolean, } | { "type": "messageStarted", 
+stopped: boolean, } | { "type": "messageStarted", prompt: string, source: SourceKind, appletSlug?: string, 
 /**
- * What.
+ * Identifies the turn.
  */
-prompt: string, 
-/**
- * Who said it.
- */
-source: SourceKind, 
-/**
- * Which applet.
- */
-appletSlug?: string, 
-/**
- * Names the turn.
- */
-streamId: string, 
-/**
- * Whether the chat shows it.
- */
-showInChat: boolean, 
+streamId: string, showInChat: boolean, 
 /**
  * Its number in the session.
  */
 seq: number, } | { "type": "streamReady", 
 /**
- * Names the turn.
+ * Identifies the turn.
  */
 streamId: string, 
 /**
@@ -4438,27 +3154,23 @@ streamId: string,
  */
 seq: number, } | { "type": "messageDone", 
 /**
- * Names the turn.
+ * Identifies the turn.
  */
-streamId: string, 
-/**
- * How it ended.
- */
-outcome: Outcome, 
+streamId: string, outcome: Outcome, 
 /**
  * Its number in the session.
  */
 seq: number, } | { "type": "reload" } | { "type": "error", 
 /**
- * Which message.
+ * The id of the request, if any.
  */
 id?: JsonValue, 
 /**
- * A short machine-readable reason.
+ * A machine-readable code.
  */
 code: string, 
 /**
- * What to tell a person.
+ * A message for people.
  */
 error: string, } | { "type": "closing", 
 /**
@@ -4470,7 +3182,7 @@ reason: string,
  */
 message: string, } | { "type": "pong", 
 /**
- * The answer to this message.
+ * The id of the request.
  */
 id?: JsonValue, };
 
@@ -4479,80 +3191,40 @@ id?: JsonValue, };
  */
 export type AppletFile = { 
 /**
- * Where it is, from the session's folder on.
+ * Relative to the session's folder.
  */
-path: string, 
+path: string, name: string, kind: FileKind, 
 /**
- * Its name.
+ * In bytes.
  */
-name: string, 
-/**
- * What it is.
- */
-kind: FileKind, 
-/**
- * Bytes of a file.
- */
-size: number, 
-/**
- * When it was last changed.
- */
-modified?: string, };
+size: number, modified?: string, };
 
-/**
- * How bad a problem is.
- */
 export type Severity = "error" | "warning";
 
-/**
- * Something that is wrong with an app.
- */
 export type Problem = { 
 /**
  * The line of `APP.md`, from 1.
  */
-line?: number, 
-/**
- * How bad it is.
- */
-severity: Severity, 
+line?: number, severity: Severity, 
 /**
  * What is wrong, and what to do.
  */
 message: string, };
 
 /**
- * How an event reaches an agent in the house.
+ * How an event reaches Gangway's own agents.
  */
 export type Delivery = "context" | "turn";
 
-/**
- * Kinds of values.
- */
 export type FieldKind = "string" | "number" | "boolean" | "array" | "object" | "date";
 
-/**
- * What a field may hold.
- */
 export type Field = { 
 /**
- * What kind of value; absent: any.
+ * Any value when absent.
  */
-type?: FieldKind, 
+type?: FieldKind, description?: string, required: boolean, default?: unknown, 
 /**
- * What it means.
- */
-description?: string, 
-/**
- * Whether it must be given.
- */
-required: boolean, 
-/**
- * What it is when it is not given.
- */
-default?: unknown, 
-/**
- * The only values it may have.
+ * The allowed values.
  */
 enum?: unknown[], 
 /**
@@ -4560,87 +3232,39 @@ enum?: unknown[],
  */
 properties: { [key in string]: Field }, 
 /**
- * What the items of an array are.
+ * The items of an array.
  */
 items?: Field, };
 
-/**
- * The fields of an app's context.
- */
-export type ContextFields = { 
-/**
- * What it works on.
- */
-data: { [key in string]: Field }, 
-/**
- * How it looks and works.
- */
-config: { [key in string]: Field }, };
+export type ContextFields = { data: { [key in string]: Field }, config: { [key in string]: Field }, };
 
-/**
- * The address that opens an app in this browser.
- */
 export type AppAddress = { 
 /**
- * It is good for a minute.
+ * Valid for one minute.
  */
 url: string, };
 
-/**
- * Where to go in an app.
- */
 export type EnterApp = { 
 /**
  * The path in the app, with its query.
  */
 path: string, };
 
+export type AppInfo = { name: string, title: string, 
 /**
- * An app.
+ * One or two characters such as an emoji, or an image as a `data:` URL.
  */
-export type AppInfo = { 
+icon?: string, description: string, version: string, category?: string, tags: Array<string>, 
 /**
- * Its name.
+ * When an agent should suggest it.
  */
-name: string, 
+triggers: Array<string>, provides: Array<string>, 
 /**
- * What people call it.
- */
-title: string, 
-/**
- * What stands for it: a character or two such as an emoji, or a picture as a `data:` URL.
- */
-icon?: string, 
-/**
- * What it is for.
- */
-description: string, 
-/**
- * Which version of it this is.
- */
-version: string, 
-/**
- * What kind of app it is.
- */
-category?: string, 
-/**
- * Words to find it by.
- */
-tags: Array<string>, 
-/**
- * When an agent should think of it.
- */
-triggers: Array<string>, 
-/**
- * What it gives.
- */
-provides: Array<string>, 
-/**
- * Whether agents find it.
+ * Whether agents can find it.
  */
 discoverable: boolean, 
 /**
- * Whether agents may open it.
+ * Whether agents may launch it.
  */
 launchable: boolean, 
 /**
@@ -4648,132 +3272,65 @@ launchable: boolean,
  */
 origin: string, 
 /**
- * Where it is without an agent.
+ * Its URL without an agent.
  */
-url: string, 
+url: string, problems: Array<Problem>, 
 /**
- * What is wrong with it.
- */
-problems: Array<Problem>, 
-/**
- * What it tells its agent.
+ * Events that it emits.
  */
 events: Array<AppEventInfo>, 
 /**
- * How its events reach an agent in the house.
+ * How its events reach a built-in agent.
  */
 delivery: Delivery, };
 
-/**
- * An event that an app emits.
- */
-export type AppEventInfo = { 
-/**
- * Its name.
- */
-name: string, 
-/**
- * When it is emitted.
- */
-description?: string, };
+export type AppEventInfo = { name: string, description?: string, };
 
+export type UntrustedFolder = { folder: string, 
 /**
- * A folder whose apps are not loaded until it is trusted.
- */
-export type UntrustedFolder = { 
-/**
- * Its path.
- */
-folder: string, 
-/**
- * How many apps are in it.
+ * Number of apps.
  */
 apps: number, };
 
-/**
- * Whether the apps of a folder are loaded.
- */
-export type TrustFolder = { 
-/**
- * Its path.
- */
-folder: string, 
-/**
- * Whether they are.
- */
-trusted: boolean, };
+export type TrustFolder = { folder: string, trusted: boolean, };
 
-/**
- * The apps there are.
- */
 export type AppList = { 
 /**
- * By name, or the best first where a sentence was given.
+ * Sorted by name, or by relevance if there is a query.
  */
 apps: Array<AppInfo>, 
 /**
- * Folders beside which Gangway was started, and whose apps are not loaded.
+ * Folders whose apps are not loaded until they are trusted.
  */
 untrusted: Array<UntrustedFolder>, };
 
-/**
- * All about an app.
- */
 export type AppDetails = { 
 /**
- * What it can be launched with.
+ * The data and config that it accepts.
  */
 context: ContextFields, 
 /**
- * What it says about itself, Markdown.
+ * The text of its manifest, in Markdown.
  */
 about: string, 
 /**
- * What the person said that it may always do.
+ * Actions that the user has always allowed.
  */
-grants: Array<string>, 
+grants: Array<string>, name: string, title: string, 
 /**
- * Its name.
+ * One or two characters such as an emoji, or an image as a `data:` URL.
  */
-name: string, 
+icon?: string, description: string, version: string, category?: string, tags: Array<string>, 
 /**
- * What people call it.
+ * When an agent should suggest it.
  */
-title: string, 
+triggers: Array<string>, provides: Array<string>, 
 /**
- * What stands for it: a character or two such as an emoji, or a picture as a `data:` URL.
- */
-icon?: string, 
-/**
- * What it is for.
- */
-description: string, 
-/**
- * Which version of it this is.
- */
-version: string, 
-/**
- * What kind of app it is.
- */
-category?: string, 
-/**
- * Words to find it by.
- */
-tags: Array<string>, 
-/**
- * When an agent should think of it.
- */
-triggers: Array<string>, 
-/**
- * What it gives.
- */
-provides: Array<string>, 
-/**
- * Whether agents find it.
+ * Whether agents can find it.
  */
 discoverable: boolean, 
 /**
- * Whether agents may open it.
+ * Whether agents may launch it.
  */
 launchable: boolean, 
 /**
@@ -4781,282 +3338,150 @@ launchable: boolean,
  */
 origin: string, 
 /**
- * Where it is without an agent.
+ * Its URL without an agent.
  */
-url: string, 
+url: string, problems: Array<Problem>, 
 /**
- * What is wrong with it.
- */
-problems: Array<Problem>, 
-/**
- * What it tells its agent.
+ * Events that it emits.
  */
 events: Array<AppEventInfo>, 
 /**
- * How its events reach an agent in the house.
+ * How its events reach a built-in agent.
  */
 delivery: Delivery, };
 
 /**
- * Who an app is opened for: a name, or more than that.
+ * The agent of a launch: its name, or more.
  */
-export type LaunchAgent = string | { 
+export type LaunchAgent = string | { name: string, 
 /**
- * What it calls itself.
+ * Such as 1.0.0.
  */
-name: string, 
-/**
- * Its version, such as 1.0.0.
- */
-version?: string, 
-/**
- * What it can do.
- */
-capabilities: Array<string>, };
+version?: string, capabilities: Array<string>, };
 
-/**
- * What to open an app with.
- */
 export type LaunchApp = { 
 /**
- * The agent; the one that takes the session's turns when absent.
+ * Default is the session's agent.
  */
-agent?: LaunchAgent, 
+agent?: LaunchAgent, data: Record<string, JsonValue>, config: Record<string, JsonValue>, 
 /**
- * What the app is given.
- */
-data: Record<string, JsonValue>, 
-/**
- * How it is set up.
- */
-config: Record<string, JsonValue>, 
-/**
- * The session; a new one when absent.
+ * Default is a new session.
  */
 session?: string, 
 /**
- * The origin of a page that holds the app in a frame.
+ * The origin of a page that embeds the app.
  */
 embedOrigin?: string, 
 /**
- * Whether its pages load anew when its files change.
+ * Whether its pages reload when its files change.
  */
 reload: boolean, };
 
+export type LaunchedApp = { launchId: string, 
 /**
- * An app that was opened.
- */
-export type LaunchedApp = { 
-/**
- * The launch.
- */
-launchId: string, 
-/**
- * Its address; good for one browser.
+ * Valid for one browser.
  */
 url: string, 
 /**
- * When the address ends.
+ * When the URL expires.
  */
 expiresAt: string, 
 /**
- * The session whose log holds what app and agent say.
+ * The session that logs the channel.
  */
-sessionId: string, 
-/**
- * What might not be as it was meant.
- */
-warnings: Array<string>, };
+sessionId: string, warnings: Array<string>, };
 
+export type LaunchInfo = { launchId: string, app: string, 
 /**
- * A launch.
- */
-export type LaunchInfo = { 
-/**
- * The launch.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * The session whose log holds what app and agent say.
+ * The session that logs the channel.
  */
 sessionId: string, 
 /**
- * What the agent calls itself.
+ * The agent's name.
  */
-agent: string, 
+agent: string, createdAt: string, 
 /**
- * When it was opened.
- */
-createdAt: string, 
-/**
- * When its addresses end.
+ * When its addresses expire.
  */
 expiresAt: string, 
 /**
- * Pages that are connected.
+ * Number of connected pages.
  */
 open: number, 
 /**
- * Whether an agent has it: one in the house, or one that is connected.
+ * Whether it has a built-in or connected agent.
  */
 attached: boolean, };
 
-/**
- * Another address for a launch.
- */
 export type OpenLaunch = { 
 /**
- * The origin of a page that holds the app in a frame.
+ * The origin of a page that embeds the app.
  */
 embedOrigin?: string, };
 
-/**
- * An address of a launch.
- */
 export type OpenedLaunch = { 
 /**
- * The address; good for one browser.
+ * Valid for one browser.
  */
-url: string, 
-/**
- * When it ends.
- */
-expiresAt: string, };
+url: string, expiresAt: string, };
 
-/**
- * Something to tell an app.
- */
 export type TellApp = { 
 /**
- * What kind of thing: small letters, digits and hyphens.
+ * Lowercase letters, digits and hyphens.
  */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, };
+event: string, payload: JsonValue, };
 
-/**
- * It is on its way.
- */
 export type ToldApp = { 
 /**
  * Its number in the log.
  */
 seq: number, };
 
-/**
- * Why something was not done.
- */
 export type AppFault = { 
 /**
  * The code that the app sees, such as `E-AGT-004`.
  */
-code: string | null, 
-/**
- * What happened.
- */
-message: string | null, };
+code: string | null, message: string | null, };
 
 /**
- * What a page of an app says.
+ * Messages from a page.
  */
 export type PageSays = { "type": "weblet-event", 
 /**
- * A name of the page's own, the same when it is sent again.
+ * Chosen by the page; the same when it is repeated.
  */
-id: string, 
+id: string, event: string, payload: JsonValue, } | { "type": "weblet-request", 
 /**
- * What kind of thing.
+ * Chosen by the page; the same when it is repeated.
  */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, } | { "type": "weblet-request", 
-/**
- * A name of the page's own, the same when it is sent again.
- */
-requestId: string, 
-/**
- * What is to be done.
- */
-action: string, 
-/**
- * With what.
- */
-params: JsonValue, } | { "type": "weblet-cancel", 
+requestId: string, action: string, params: JsonValue, } | { "type": "weblet-cancel", 
 /**
  * The `id` of an event, or the `requestId` of a request.
  */
 id: string, } | { "type": "ping", };
 
 /**
- * What a page of an app is told.
+ * Messages to a page.
  */
 export type PageTold = { "type": "welcome", 
 /**
- * The number to resume from.
+ * The number to resume after.
  */
 seq: number, } | { "type": "resync", 
 /**
- * The number to resume from.
+ * The number to resume after.
  */
-seq: number, } | { "type": "weblet-ack", 
-/**
- * What the page called it.
- */
-id: string, } | { "type": "weblet-nack", 
-/**
- * What the page called it.
- */
-id: string, 
-/**
- * Why.
- */
-error: AppFault, } | { "type": "weblet-response", 
-/**
- * What the page called it.
- */
-requestId: string, 
-/**
- * Whether it was done.
- */
-success: boolean, 
-/**
- * What came of it.
- */
-result?: JsonValue, 
-/**
- * Why it was not done.
- */
-error?: AppFault, } | { "type": "agent-event", 
-/**
- * What kind of thing.
- */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, 
+seq: number, } | { "type": "weblet-ack", id: string, } | { "type": "weblet-nack", id: string, error: AppFault, } | { "type": "weblet-response", requestId: string, success: boolean, result?: JsonValue, error?: AppFault, } | { "type": "agent-event", event: string, payload: JsonValue, 
 /**
  * Its number in the log.
  */
-seq: number, } | { "type": "reload" } | { "type": "error", 
+seq: number, } | { "type": "reload" } | { "type": "error", error: string, 
 /**
- * What was wrong.
- */
-error: string, 
-/**
- * Its name, where it had one.
+ * The id of that message, if any.
  */
 id?: string, } | { "type": "pong" } | { "type": "closing", 
 /**
- * A word for machines.
+ * A machine-readable reason.
  */
 reason: string, 
 /**
@@ -5065,128 +3490,52 @@ reason: string,
 message: string, };
 
 /**
- * What an agent says about an app that was opened for it.
+ * Messages from an agent.
  */
-export type AgentSays = { "type": "weblet-ack", 
+export type AgentSays = { "type": "weblet-ack", id: string, } | { "type": "weblet-response", requestId: string, success: boolean, result: JsonValue, error: AppFault | null, } | { "type": "agent-event", event: string, payload: JsonValue, 
 /**
- * What the page called it.
- */
-id: string, } | { "type": "weblet-response", 
-/**
- * What the page called it.
- */
-requestId: string, 
-/**
- * Whether it was done.
- */
-success: boolean, 
-/**
- * What came of it.
- */
-result: JsonValue, 
-/**
- * Why it was not done.
- */
-error: AppFault | null, } | { "type": "agent-event", 
-/**
- * What kind of thing.
- */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, 
-/**
- * A name of the agent's own, for the answer.
+ * Chosen by the agent, for `sent`.
  */
 id: string | null, } | { "type": "ping", };
 
 /**
- * What an agent is told about an app that was opened for it.
+ * Messages to an agent.
  */
-export type AgentTold = { "type": "welcome", 
+export type AgentTold = { "type": "welcome", launchId: string, app: string, 
 /**
- * The launch.
- */
-launchId: string, 
-/**
- * The app.
- */
-app: string, 
-/**
- * The session whose log holds all this.
+ * The session that logs the channel.
  */
 sessionId: string, 
 /**
- * The number of the newest thing in it.
+ * The number of its newest event.
  */
-seq: number, } | { "type": "weblet-event", 
+seq: number, } | { "type": "weblet-event", id: string, event: string, payload: JsonValue, 
 /**
- * What the page calls it.
+ * Milliseconds since 1970.
  */
-id: string, 
-/**
- * What kind of thing.
- */
-event: string, 
-/**
- * More about it.
- */
-payload: JsonValue, 
-/**
- * When, in milliseconds since 1970.
- */
-timestamp: number, 
-/**
- * The app.
- */
-weblet: string, 
+timestamp: number, weblet: string, 
 /**
  * Its number in the log.
  */
-seq: number, } | { "type": "weblet-request", 
+seq: number, } | { "type": "weblet-request", requestId: string, action: string, params: JsonValue, 
 /**
- * What the page calls it.
+ * Milliseconds since 1970.
  */
-requestId: string, 
-/**
- * What is to be done.
- */
-action: string, 
-/**
- * With what.
- */
-params: JsonValue, 
-/**
- * When, in milliseconds since 1970.
- */
-timestamp: number, 
-/**
- * The app.
- */
-weblet: string, 
+timestamp: number, weblet: string, 
 /**
  * Its number in the log.
  */
-seq: number, } | { "type": "sent", 
-/**
- * What the agent called it.
- */
-id?: string, 
+seq: number, } | { "type": "sent", id?: string, 
 /**
  * Its number in the log.
  */
-seq: number, } | { "type": "error", 
+seq: number, } | { "type": "error", error: string, 
 /**
- * What was wrong.
- */
-error: string, 
-/**
- * Its name, where it had one.
+ * The id of that message, if any.
  */
 id?: string, } | { "type": "pong" } | { "type": "closing", 
 /**
- * A word for machines.
+ * A machine-readable reason.
  */
 reason: string, 
 /**

@@ -1,15 +1,16 @@
 // What every page of the extension shares: how things stand, and our library over the bridge.
 import {
+  Asks,
   GangwayError,
   Http,
   Models,
   Permissions,
   Sessions,
   Tools,
+  type AsksFrame,
   type BrowserAct,
   type BrowserAnswer,
   type FeedFrame,
-  type PermissionsFrame,
   type WatchOptions,
 } from "@gangway/client";
 import {
@@ -17,10 +18,11 @@ import {
   type Source,
 } from "@gangway/kit/chat/conversation.svelte.js";
 import type { BridgeState } from "../bridge.js";
+import type { BridgeError } from "../wire.js";
 import { BackgroundPort } from "./background-port.js";
 import { bridgeFetch } from "./bridge-fetch.js";
 
-type Watch = (frame: PermissionsFrame) => void;
+type Watch = (frame: AsksFrame) => void;
 
 export class Gangway {
   readonly #port: BackgroundPort;
@@ -29,11 +31,12 @@ export class Gangway {
   readonly sessions: Sessions;
   readonly tools: Tools;
   readonly models: Models;
+  readonly asks: Asks;
   readonly permissions: Permissions;
   bridge: BridgeState = $state.raw({
     ...{ state: "starting", trouble: null, hello: null },
   });
-  #asks: PermissionsFrame | null = null;
+  #open: AsksFrame | null = null;
 
   constructor() {
     this.#port = new BackgroundPort(
@@ -41,8 +44,8 @@ export class Gangway {
       {
         state: (state) => this.#stands(state),
         status: (status) => {
-          if (status.about !== "permissions") return;
-          if (status.frame.type === "asks") this.#asks = status.frame;
+          if (status.about !== "asks") return;
+          if (status.frame.type === "asks") this.#open = status.frame;
           for (const watch of this.#watches) watch(status.frame);
         },
       },
@@ -51,9 +54,8 @@ export class Gangway {
     this.sessions = new Sessions(this.http);
     this.tools = new Tools(this.http);
     this.models = new Models(this.http);
-    this.permissions = new BridgePermissions(this.http, (options) =>
-      this.#watch(options),
-    );
+    this.permissions = new Permissions(this.http);
+    this.asks = new BridgeAsks(this.http, (options) => this.#watch(options));
   }
 
   #stands(now: BridgeState): void {
@@ -93,8 +95,7 @@ export class Gangway {
           },
           live: (live) => onState(live ? "live" : "reconnecting"),
           ended: (error) => {
-            const { code = "ended", message = "", status = 410 } = error ?? {};
-            onState("closed", new GangwayError(code, message, { status }));
+            onState("closed", gangwayError(error));
           },
         });
         return { reconnect: () => this.retry(), dispose: stop };
@@ -119,27 +120,27 @@ export class Gangway {
     return stop;
   }
 
-  /** Hears what is asked; with a question, this window stands for it. */
+  /** Hears which requests are open; with a request, this is its window. */
   #watch({ ask, onFrame, onState }: WatchOptions): () => void {
     if (ask === undefined) {
       this.#watches = [...this.#watches, onFrame];
-      if (this.#asks) onFrame(this.#asks);
+      if (this.#open) onFrame(this.#open);
       return () => {
         this.#watches = this.#watches.filter((watch) => watch !== onFrame);
       };
     }
     const { stop } = this.#port.follow({
-      type: "permission_watch",
+      type: "ask_watch",
       fields: () => ({ ask }),
-      event: (frame) => onFrame(frame as PermissionsFrame),
+      event: (frame) => onFrame(frame as AsksFrame),
       live: (live) => onState?.(live ? "live" : "reconnecting"),
-      ended: () => onState?.("closed"),
+      ended: (error) => onState?.("closed", gangwayError(error)),
     });
     return stop;
   }
 }
 
-class BridgePermissions extends Permissions {
+class BridgeAsks extends Asks {
   readonly #watch: (options: WatchOptions) => () => void;
 
   constructor(http: Http, watch: (options: WatchOptions) => () => void) {
@@ -150,4 +151,9 @@ class BridgePermissions extends Permissions {
   override watch(options: WatchOptions): () => void {
     return this.#watch(options);
   }
+}
+
+function gangwayError(error: BridgeError | null): GangwayError {
+  const { code = "ended", message = "", status = 410 } = error ?? {};
+  return new GangwayError(code, message, { status });
 }

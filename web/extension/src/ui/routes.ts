@@ -33,7 +33,7 @@ const numbered =
 
 const SERVERS = "/api/mcp/servers";
 const SESSIONS = "/api/sessions";
-const ASKS = "/api/permissions/asks";
+const ASKS = "/api/asks";
 
 /** A path, with `:` for each part that varies. */
 function path(pattern: string): RegExp {
@@ -114,14 +114,15 @@ const ROUTES: Route[] = [
     "permission_forget",
     ({ query }) => query,
   ],
-  ["GET", path(ASKS), "permission_asks"],
-  ["GET", path(`${ASKS}/:`), "permission_ask", asked],
+  ["GET", path(ASKS), "ask_list"],
+  ["GET", path(`${ASKS}/:`), "ask_get", asked],
   [
     "POST",
     path(`${ASKS}/:`),
-    "permission_answer",
+    "ask_answer",
     (given) => ({ ...asked(given), ...body(given) }),
   ],
+  ["DELETE", path(`${ASKS}/:`), "ask_dismiss", asked],
   [
     "GET",
     path("/api/permissions/audit"),

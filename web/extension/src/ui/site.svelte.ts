@@ -29,7 +29,7 @@ export class SiteState extends PermissionsState {
   /** Reads it now, and again after each change, until the returned function is called. */
   watch(): () => void {
     void this.load();
-    return this.#gangway.permissions.watch({
+    return this.#gangway.asks.watch({
       onFrame: ({ type }) => {
         if (type === "changed") void this.load();
       },

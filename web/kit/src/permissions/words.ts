@@ -2,9 +2,9 @@
 import {
   isLocal,
   type AskedTool,
-  type GrantDuration,
+  type PermissionDuration,
   type OriginPermissions,
-  type PermissionAsk,
+  type PermissionDetails,
   type PermissionGrant,
   type PermissionScope,
 } from "@gangway/client";
@@ -99,14 +99,14 @@ export const GRANTS: Record<PermissionGrant, string> = {
 };
 
 /** How long “Always allow” lasts. */
-export const DURATIONS: Record<GrantDuration, string> = {
+export const DURATIONS: Record<PermissionDuration, string> = {
   "1h": "1 hour",
   "1d": "1 day",
   "30d": "30 days",
   never: "until I revoke it",
 };
 
-export const ALL_DURATIONS = Object.keys(DURATIONS) as GrantDuration[];
+export const ALL_DURATIONS = Object.keys(DURATIONS) as PermissionDuration[];
 
 /** When something ends, as people say it: today by the time, later by the day. */
 export function untilWhen(at: string, now = new Date()): string {
@@ -193,7 +193,7 @@ export function askedFor({
   scopes,
   tools,
   server,
-}: Pick<PermissionAsk, "scopes" | "tools" | "server">): string {
+}: Pick<PermissionDetails, "scopes" | "tools" | "server">): string {
   const high = scopes.filter((scope) => SCOPES[scope].risk === "high").length;
   const parts = [
     ...(scopes.length > 0

@@ -1,4 +1,4 @@
-// Which applets may speak in a session, and which of them wait for leave to.
+// Which applets may send messages in a session.
 import type {
   Applets,
   Decision,
@@ -9,14 +9,6 @@ import type {
 import { SvelteSet } from "svelte/reactivity";
 import { failureOf } from "@gangway/kit/parts/failure.js";
 
-// An applet that was closed waits no longer, and nobody says so.
-const WAITING_MS = 3_000;
-// An applet asks a moment before it is listed as one that waits; on a busy machine the moment is longer.
-const LISTED_MS = 300;
-const LOOKS = 20;
-
-export type Asking = Speaker & Required<Pick<Speaker, "asking">>;
-
 export class SpeakersState {
   readonly #applets: Applets;
   #sessionId: string | null = null;
@@ -24,9 +16,6 @@ export class SpeakersState {
   #asked = 0;
   #reading = false;
   #stale = false;
-  /** How often to look yet for who asked and is not listed. */
-  #expecting = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   all: Speaker[] = $state.raw([]);
   /** True once the list was read. */
   loaded = $state(false);
@@ -39,23 +28,13 @@ export class SpeakersState {
     this.#applets = applets;
   }
 
-  /** Those that wait, the one that asked first in front. */
-  get asking(): Asking[] {
-    return this.all
-      .filter((speaker): speaker is Asking => speaker.asking !== undefined)
-      .sort((a, b) => a.asking.askedAt.localeCompare(b.asking.askedAt));
-  }
-
   of(sessionId: string): void {
     this.#sessionId = sessionId;
   }
 
   /** Reads the list again when a frame says that it changed. */
   heard(frame: FeedFrame): void {
-    if (!this.#concerns(frame)) return;
-    if (frame.type === "applet.asks") this.#expecting = LOOKS;
-    if (frame.type === "applet.leave") this.#expecting = 0;
-    void this.load();
+    if (this.#concerns(frame)) void this.load();
   }
 
   /** Frames come in bursts: one request runs, and at most one more follows it. */
@@ -71,12 +50,10 @@ export class SpeakersState {
       await this.#take(() => this.#applets.speakers(id));
     }
     this.#reading = false;
-    this.#look();
   }
 
   dispose(): void {
     this.#sessionId = null;
-    clearTimeout(this.#timer);
   }
 
   async decide(applet: string, decision: Decision): Promise<boolean> {
@@ -100,16 +77,6 @@ export class SpeakersState {
       this.loaded = true;
       if (asked === this.#asked) this.all = applets;
     });
-  }
-
-  /** Looks again while somebody waits, or is about to. */
-  #look(): void {
-    clearTimeout(this.#timer);
-    if (this.asking.length > 0) this.#expecting = 0;
-    else if (this.#expecting === 0) return;
-    const wait = this.#expecting > 0 ? LISTED_MS : WAITING_MS;
-    this.#expecting = Math.max(0, this.#expecting - 1);
-    this.#timer = setTimeout(() => void this.load(), wait);
   }
 
   #concerns(frame: FeedFrame): boolean {

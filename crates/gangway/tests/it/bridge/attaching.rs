@@ -22,7 +22,7 @@ fn hello_says_what_there_is() {
             "protocol": 1, "gangway": env!("CARGO_PKG_VERSION"), "pid": pipe.child.id(),
             "attached": "server", "base_url": server.url,
             "capabilities": [
-                "pages", "servers", "mcp", "catalog", "installer", "llm", "chat", "permissions", "parts",
+                "pages", "servers", "mcp", "catalog", "installer", "llm", "chat", "permissions", "asks", "parts",
             ],
             "limits": { "frame_bytes": 16_777_216, "reply_bytes": 1_000_000, "requests": 1024, "pages": 1000 },
         })
@@ -34,7 +34,7 @@ fn hello_says_what_there_is() {
             "type": "status", "about": "server", "state": "up", "attached": "server", "base_url": server.url,
         })
     );
-    let asks = pipe.status("permissions");
+    let asks = pipe.status("asks");
     assert_eq!(asks["frame"], json!({ "type": "asks", "asks": [] }));
     assert_eq!(pipe.end(), 0);
     // The server was there before, and stays.

@@ -44,7 +44,7 @@ fn strange() -> Router {
         })
     };
     Router::new()
-        .route("/ws/permissions", get(watched))
+        .route("/ws/asks", get(watched))
         .route("/ws/web-agent", get(shouted))
         .route("/api/sessions/{id}/events", get(long))
         .route("/api/mcp/servers", get(endless))

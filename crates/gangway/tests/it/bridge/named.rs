@@ -212,7 +212,7 @@ async fn permissions_are_listed_set_forgotten_and_logged() {
     assert_eq!(set["origin"], origin);
     // The bridge tells of it without being asked.
     let changed = pipe.until(|message| message["frame"]["type"] == "changed");
-    assert_eq!(changed["about"], "permissions");
+    assert_eq!(changed["about"], "asks");
     same(
         &server,
         &mut pipe,
@@ -221,14 +221,7 @@ async fn permissions_are_listed_set_forgotten_and_logged() {
         "/api/permissions",
     )
     .await;
-    same(
-        &server,
-        &mut pipe,
-        "permission_asks",
-        json!({}),
-        "/api/permissions/asks",
-    )
-    .await;
+    same(&server, &mut pipe, "ask_list", json!({}), "/api/asks").await;
     let audit = format!("/api/permissions/audit?origin={origin}&limit=5");
     same(
         &server,
@@ -238,12 +231,9 @@ async fn permissions_are_listed_set_forgotten_and_logged() {
         &audit,
     )
     .await;
-    assert_eq!(
-        pipe.refused("permission_ask", json!({ "ask": "none" })).1,
-        404
-    );
+    assert_eq!(pipe.refused("ask_get", json!({ "ask": "none" })).1, 404);
     let answer = json!({ "ask": "none", "body": { "decision": "always" } });
-    assert_eq!(pipe.refused("permission_answer", answer).1, 404);
+    assert_eq!(pipe.refused("ask_answer", answer).1, 404);
     // Never everyone from here.
     assert_eq!(
         pipe.refused("permission_forget", json!({})),

@@ -34,11 +34,11 @@ async fn a_page_asks_is_allowed_is_answered_in_pieces_calls_a_tool_and_aborts() 
     pipe.page_says("v1", &call);
     let ask = pipe.page_hears("v1", "ask");
     let told = pipe.until(|message| {
-        message["about"] == "permissions" && message["frame"]["asks"][0]["origin"] == SHOP
+        message["about"] == "asks" && message["frame"]["asks"][0]["asker"]["origin"] == SHOP
     });
     assert!(told.to_string().contains("to try"), "{told}");
     let answer = json!({ "ask": ask["ask"], "body": { "decision": "once" } });
-    assert_eq!(pipe.get("permission_answer", answer), Value::Null);
+    assert_eq!(pipe.get("ask_answer", answer), Value::Null);
     assert_eq!(pipe.page_ends("v1", 2).unwrap()["granted"], true);
 
     let made = pipe.page_calls("v1", 3, "text.create", json!({})).unwrap();

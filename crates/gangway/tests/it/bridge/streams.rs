@@ -77,13 +77,13 @@ async fn a_question_is_watched_and_when_its_window_closes_it_was_not_answered() 
     let call = page.begin("permissions.request", wish.clone()).await;
     let ask = page.until("ask").await["ask"].clone();
     let told = pipe.until(|message| message["frame"]["asks"][0]["id"] == ask);
-    assert_eq!(told["about"], "permissions", "{told}");
-    let shown = pipe.get("permission_ask", json!({ "ask": ask }));
-    assert_eq!(shown["origin"], SHOP, "{shown}");
-    let watch = pipe.begin("permission_watch", json!({ "ask": ask }));
-    let there = pipe.until(|message| message["type"] == "permission_watch_event");
+    assert_eq!(told["about"], "asks", "{told}");
+    let shown = pipe.get("ask_get", json!({ "ask": ask }));
+    assert_eq!(shown["asker"]["origin"], SHOP, "{shown}");
+    let watch = pipe.begin("ask_watch", json!({ "ask": ask }));
+    let there = pipe.until(|message| message["type"] == "ask_watch_event");
     assert_eq!((&there["n"], &there["event"]), (&json!(0), &Value::Null));
-    let first = pipe.until(|message| message["type"] == "permission_watch_event");
+    let first = pipe.until(|message| message["type"] == "ask_watch_event");
     assert_eq!(first["event"]["type"], "asks");
     pipe.get("cancel", json!({ "target": watch }));
     let error = page.end(call).await.1;
@@ -95,8 +95,8 @@ async fn a_question_is_watched_and_when_its_window_closes_it_was_not_answered() 
 
     let call = page.begin("permissions.request", wish).await;
     let ask = page.until("ask").await["ask"].clone();
-    pipe.begin("permission_watch", json!({ "ask": ask }));
+    pipe.begin("ask_watch", json!({ "ask": ask }));
     let answer = json!({ "ask": ask, "body": { "decision": "always" } });
-    assert_eq!(pipe.get("permission_answer", answer), Value::Null);
+    assert_eq!(pipe.get("ask_answer", answer), Value::Null);
     assert_eq!(page.end(call).await.1.unwrap()["granted"], true);
 }

@@ -133,7 +133,7 @@ fn a_running_gangway_installs_for_the_command_line() {
     );
     let failed = run(data, &["mcp", "install", "npm:fake@2.0.0", "--id", "two"]);
     assert!(
-        !failed.ok && failed.words.contains("1.0.0 came"),
+        !failed.ok && failed.words.contains("1.0.0 was installed"),
         "{}",
         failed.words
     );

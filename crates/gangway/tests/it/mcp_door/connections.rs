@@ -37,11 +37,8 @@ async fn questions_that_nobody_answers_hold_up_no_client() {
     let asked = (0..2).map(|_| asking.call("everything__trigger-elicitation-request", json!({})));
     let others = async {
         loop {
-            let (_, list) = server.get("/api/mcp/questions").await;
-            if list["questions"]
-                .as_array()
-                .is_some_and(|all| all.len() == 2)
-            {
+            let (_, list) = server.get("/api/asks").await;
+            if list["asks"].as_array().is_some_and(|all| all.len() == 2) {
                 break;
             }
             tokio::task::yield_now().await;

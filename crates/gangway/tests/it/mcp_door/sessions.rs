@@ -67,7 +67,7 @@ async fn who_does_not_want_to_wait_is_told_where_the_answer_will_be() {
         (json!({}), "prompt"),
         (
             json!({ "prompt": "x", "newSession": true, "sessionId": answer["sessionId"] }),
-            "exclude",
+            "mutually exclusive",
         ),
     ] {
         let said = client.call("send_message", arguments).await.unwrap_err();

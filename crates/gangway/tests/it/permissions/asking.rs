@@ -1,11 +1,10 @@
 //! Asking the person, and what comes of their answers.
 
-use gangway_core::{Grant, Scope};
-use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_core::{Grant, GrantDuration, Scope};
 use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, WishedServer};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, grant, origin, patch, tab, wish};
+use super::{Asking, SHOP, answer, details, grant, origin, patch, requests, tab, wish};
 use crate::support::{TestServer, eventually};
 
 #[tokio::test]
@@ -15,19 +14,21 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     let scopes = [Scope::ModelPrompt, Scope::ChatOpen];
     let mut asking = Asking::begin(permissions, wish(SHOP, &scopes));
     let id = asking.id().await;
-    let (status, ask) = server.get(&format!("/api/permissions/asks/{id}")).await;
+    let (status, ask) = server.get(&format!("/api/asks/{id}")).await;
     assert_eq!(status, 200);
-    assert_eq!(ask["origin"], SHOP);
-    assert_eq!(ask["scopes"], json!(["model:prompt", "chat:open"]));
-    assert_eq!(ask["waiting"], 0);
+    assert_eq!(ask["asker"], json!({ "kind": "site", "origin": SHOP }));
+    let request = &ask["request"];
+    assert_eq!(request["scopes"], json!(["model:prompt", "chat:open"]));
+    assert_eq!(request["waiting"], 0);
     assert_eq!(
-        (ask.get("reason"), ask.get("tools"), ask.get("server")),
+        (
+            request.get("reason"),
+            request.get("tools"),
+            request.get("server")
+        ),
         (None, None, None)
     );
-    assert_eq!(
-        server.get("/api/permissions/asks").await.1,
-        json!({ "asks": [ask] })
-    );
+    assert_eq!(server.get("/api/asks").await.1, json!({ "asks": [ask] }));
     let (status, _) = answer(&server, &id, json!({ "decision": "always" })).await;
     assert_eq!(status, 204);
     let outcome = asking.outcome().await;
@@ -67,8 +68,8 @@ async fn a_no_is_remembered_and_only_the_rest_is_asked() {
         wish(SHOP, &[Scope::ModelPrompt, Scope::ModelList]),
     );
     let id = more.id().await;
-    let (_, ask) = server.get(&format!("/api/permissions/asks/{id}")).await;
-    assert_eq!(ask["scopes"], json!(["model:list"]));
+    let (_, ask) = server.get(&format!("/api/asks/{id}")).await;
+    assert_eq!(ask["request"]["scopes"], json!(["model:list"]));
     answer(&server, &id, json!({ "decision": "always" })).await;
     let outcome = more.outcome().await;
     assert_eq!(outcome.standing.of(Scope::ModelPrompt), Grant::Denied);
@@ -112,7 +113,7 @@ async fn a_question_is_answered_once_and_by_one() {
         (404, &json!("ask_not_found"))
     );
     for path in ["x", "%2e%2e%2fkeys", &"f".repeat(32)] {
-        let path = format!("/api/permissions/asks/{path}");
+        let path = format!("/api/asks/{path}");
         assert_eq!(server.get(&path).await.0, 404, "{path}");
     }
     let (status, _) = answer(&server, &id, json!({ "decision": "granted-once" })).await;
@@ -126,7 +127,7 @@ async fn a_page_that_goes_takes_its_question_along() {
     let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let mut behind = Asking::begin(permissions, wish(SHOP, &[Scope::ChatOpen]));
-    eventually(|| async { (permissions.asks(None).asks[0].waiting == 1).then_some(()) }).await;
+    eventually(|| async { (requests(&server)[0].1.waiting == 1).then_some(()) }).await;
     asking.task.abort();
     // The next one takes its place.
     let next = behind.id().await;
@@ -164,9 +165,9 @@ async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() 
         wish("https://other.example", &[Scope::ModelPrompt]),
     );
     other.id().await;
-    eventually(|| async { (permissions.asks(None).asks[0].waiting == 2).then_some(()) }).await;
-    let shown = permissions.asks(None).asks;
-    let origins: Vec<_> = shown.iter().map(|ask| ask.origin.as_str()).collect();
+    eventually(|| async { (requests(&server)[0].1.waiting == 2).then_some(()) }).await;
+    let shown = requests(&server);
+    let origins: Vec<_> = shown.iter().map(|(origin, _)| origin.as_str()).collect();
     assert_eq!(origins, [SHOP, "https://other.example"]);
     assert!(second.shown.try_recv().is_err());
     answer(&server, &id, json!({ "decision": "always" })).await;
@@ -174,7 +175,7 @@ async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() 
     assert_eq!(same.outcome().await.decision, Decision::Always);
     // What was answered meanwhile is not asked again.
     let id = second.id().await;
-    let ask = permissions.open_ask(&id).unwrap();
+    let ask = details(&server, &id);
     assert_eq!(ask.scopes, [Scope::ModelList]);
     answer(&server, &id, json!({ "decision": "deny" })).await;
     assert_eq!(second.outcome().await.decision, Decision::Denied);
@@ -214,11 +215,14 @@ async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() 
     assert_ne!(id, other_id);
     let mut open = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let open_id = open.id().await;
-    let (_, asks) = server.get("/api/permissions/asks").await;
+    let (_, asks) = server.get("/api/asks").await;
     assert_eq!(asks["asks"].as_array().unwrap().len(), 1);
     assert_eq!(asks["asks"][0]["id"], open_id.to_string());
-    let (status, ask) = server.get(&format!("/api/permissions/asks/{id}")).await;
-    assert_eq!((status.as_u16(), &ask["origin"]), (200, &json!(SHOP)));
+    let (status, ask) = server.get(&format!("/api/asks/{id}")).await;
+    assert_eq!(
+        (status.as_u16(), &ask["asker"]["origin"]),
+        (200, &json!(SHOP))
+    );
     answer(&server, &id, json!({ "decision": "deny" })).await;
     assert_eq!(one.outcome().await.decision, Decision::Denied);
     assert!(
@@ -247,13 +251,18 @@ async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
     for decision in ["once", "deny", "always"] {
         let mut asking = bring(url);
         let id = asking.id().await;
-        let ask = permissions.open_ask(&id).unwrap();
+        let ask = details(&server, &id);
         assert!(ask.scopes.is_empty());
-        let shown = serde_json::to_value(ask.server.unwrap()).unwrap();
+        let shown = ask.server.unwrap();
         assert_eq!(
-            shown,
-            json!({ "url": url, "name": "Shop from Gangway", "description": "Finds things", "tools": ["search"] })
+            (
+                shown.url.as_str(),
+                shown.name.as_str(),
+                shown.description.as_deref()
+            ),
+            (url, "Shop from Gangway", Some("Finds things"))
         );
+        assert_eq!(shown.tools, ["search"]);
         answer(&server, &id, json!({ "decision": decision })).await;
         let outcome = asking.outcome().await;
         assert_ne!(outcome.decision, Decision::NothingToAsk);

@@ -1,12 +1,11 @@
 //! Grants that end at a time that the person chose.
 
 use gangway_core::{
-    Grant, Scope, Store,
+    Grant, GrantDuration, Scope, Store,
     store::{Expect, Put},
 };
 use gangway_webagent::permissions::{
-    Answer, By, Decision, Settings, WishedServer,
-    wire::{AuditKind, GrantDuration},
+    Answer, By, Decision, Settings, WishedServer, wire::AuditKind,
 };
 use serde_json::{Value, json};
 

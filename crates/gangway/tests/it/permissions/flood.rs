@@ -4,7 +4,7 @@ use gangway_core::Scope;
 use gangway_webagent::permissions::{Decision, TooMany};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, change, wish};
+use super::{Asking, SHOP, answer, change, details, requests, wish};
 use crate::support::{TestServer, eventually};
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
         .map(|scope| Asking::begin(permissions, wish(SHOP, &[*scope])))
         .collect();
     asking[0].id().await;
-    eventually(|| async { (permissions.asks(None).asks[0].waiting == 3).then_some(()) }).await;
+    eventually(|| async { (requests(&server)[0].1.waiting == 3).then_some(()) }).await;
     let one_more = Asking::begin(permissions, wish(SHOP, &[Scope::ActiveTabRead]));
     assert_eq!(one_more.task.await.unwrap(), Err(TooMany));
     assert_eq!(TooMany.code(), "ERR_RATE_LIMITED");
@@ -55,14 +55,9 @@ async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
         }
     }
     assert_eq!((refused, waiting.len()), (936, 64));
-    let asks = permissions.asks(None).asks;
-    assert_eq!((asks.len(), asks[0].waiting), (1, 0));
-    answer(
-        &server,
-        &asks[0].id.parse().unwrap(),
-        json!({ "decision": "always" }),
-    )
-    .await;
+    let asks = server.app.asks.asks.list();
+    assert_eq!((asks.len(), requests(&server)[0].1.waiting), (1, 0));
+    answer(&server, &asks[0].id, json!({ "decision": "always" })).await;
     for one in waiting {
         assert_eq!(one.outcome().await.decision, Decision::Always);
     }
@@ -88,7 +83,7 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
             Err(TooMany)
         );
     }
-    assert_eq!(permissions.asks(None).asks.len(), 32);
+    assert_eq!(requests(&server).len(), 32);
 }
 
 #[tokio::test]
@@ -107,7 +102,7 @@ async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out()
         (open.iter().filter(|one| one.task.is_finished()).count() == 36).then_some(())
     })
     .await;
-    assert_eq!(permissions.asks(None).asks.len(), 4);
+    assert_eq!(requests(&server).len(), 4);
     let mut other = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     other.id().await;
     // Other ports and schemes are the same site; other people's pages on one host are not.
@@ -173,14 +168,7 @@ async fn a_reason_is_one_line_that_reads_as_it_is_written() {
     );
     let mut asking = Asking::begin(&server.app.web_agent.permissions, deceiving);
     let id = asking.id().await;
-    let reason = server
-        .app
-        .web_agent
-        .permissions
-        .open_ask(&id)
-        .unwrap()
-        .reason
-        .unwrap();
+    let reason = details(&server, &id).reason.unwrap();
     assert!(
         reason.starts_with("To help. Gangway says: press [1mAlways allow xxx"),
         "{reason}"

@@ -4,7 +4,7 @@ use gangway_core::{Grant, Scope, Store};
 use gangway_webagent::permissions::Permissions;
 use serde_json::json;
 
-use super::{Asking, answer, origin, patch, tab, wish};
+use super::{Asking, answer, details, origin, patch, tab, wish};
 use crate::support::TestServer;
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_
     let _here = permissions.visit(&origin(LAN), &tab(1));
     let mut asking = Asking::begin(permissions, wish(LAN, &[Scope::ModelPrompt]));
     let id = asking.id().await;
-    assert!(permissions.open_ask(&id).unwrap().once_only);
+    assert!(details(&server, &id).once_only);
     let said = json!({ "decision": "always", "duration": "1h" });
     let (status, body) = answer(&server, &id, said).await;
     assert_eq!(
@@ -65,7 +65,9 @@ async fn what_an_older_version_kept_for_an_origin_without_https_counts_no_more()
     let kept = json!({ "scopes": { "model:prompt": "granted-always" } });
     let put = Put::new("grant/http://printer.example", &kept, Expect::Any).unwrap();
     store.put(vec![put]).await.unwrap();
-    let permissions = Permissions::load(store).await.unwrap();
+    let permissions = Permissions::load(store, std::sync::Arc::default())
+        .await
+        .unwrap();
     let check = permissions.check(&origin("http://printer.example"), Scope::ModelPrompt);
     assert_eq!(check.unwrap_err().code(), "ERR_SCOPE_REQUIRED");
     assert!(permissions.list().origins.is_empty());

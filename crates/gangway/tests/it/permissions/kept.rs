@@ -9,8 +9,7 @@ use std::{
     },
 };
 
-use gangway_core::{Grant, Scope, Store};
-use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
 use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -288,10 +287,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     assert_eq!(send("origin", server.url("")).await, 401);
     for (method, path) in [
         (Method::DELETE, "/api/permissions".to_owned()),
-        (
-            Method::POST,
-            format!("/api/permissions/asks/{}", "0".repeat(32)),
-        ),
+        (Method::POST, format!("/api/asks/{}", "0".repeat(32))),
     ] {
         let request = server
             .bare
@@ -313,7 +309,8 @@ async fn where_the_disk_fails_nothing_is_given_and_what_is_taken_is_gone() {
         false => file.sync_data(),
     };
     let store = Store::open_with(folder.path(), Arc::new(sync)).unwrap();
-    let permissions = Permissions::load(store).await.unwrap();
+    let asks = Arc::<Asks>::default();
+    let permissions = Permissions::load(store, Arc::clone(&asks)).await.unwrap();
     let set = |scope, grant| {
         let permissions = Arc::clone(&permissions);
         let scopes = [(scope, grant)].into();
@@ -334,11 +331,7 @@ async fn where_the_disk_fails_nothing_is_given_and_what_is_taken_is_gone() {
     };
     permissions.answer(&id, answer, By::Page).await.unwrap_err();
     assert_eq!(grant(&permissions, Scope::ModelList), Grant::NotGranted);
-    assert_eq!(
-        permissions.asks(None).asks.len(),
-        1,
-        "it can still be answered"
-    );
+    assert_eq!(asks.list().len(), 1, "it can still be answered");
     set(Scope::ChatOpen, Grant::Always).await.unwrap_err();
     assert_eq!(grant(&permissions, Scope::ChatOpen), Grant::NotGranted);
     set(Scope::ModelPrompt, Grant::NotGranted)

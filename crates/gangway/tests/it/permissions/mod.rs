@@ -13,7 +13,7 @@ mod watching;
 
 use std::sync::Arc;
 
-use gangway_core::{Grant, Origin, Scope, Tool};
+use gangway_core::{AskBody, Asker, Grant, Origin, Scope, Tool, asks::PermissionRequest};
 use gangway_webagent::permissions::{AskId, Outcome, Permissions, TabId, TooMany, Wish};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -55,6 +55,24 @@ fn tool(name: &str) -> Arc<Tool> {
 
 fn grant(permissions: &Permissions, scope: Scope) -> Grant {
     permissions.standing(&origin(SHOP)).of(scope)
+}
+
+/// The permission requests that the person is shown.
+fn requests(server: &TestServer) -> Vec<(Origin, PermissionRequest)> {
+    let list = server.app.asks.asks.list();
+    let request = |ask: &Arc<gangway_core::Ask>| match (&ask.asker, &ask.body) {
+        (Asker::Site(origin), AskBody::Permission(request)) => (origin.clone(), request.clone()),
+        other => panic!("{other:?}"),
+    };
+    list.iter().map(request).collect()
+}
+
+/// One permission request.
+fn details(server: &TestServer, id: &AskId) -> PermissionRequest {
+    match &server.app.asks.asks.get(id).unwrap().body {
+        AskBody::Permission(request) => request.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A wish that is being asked for.
@@ -107,6 +125,6 @@ async fn patch(server: &TestServer, body: Value) -> (StatusCode, Value) {
 }
 
 async fn answer(server: &TestServer, id: &AskId, body: Value) -> (StatusCode, Value) {
-    let path = format!("/api/permissions/asks/{id}");
+    let path = format!("/api/asks/{id}");
     change(server, Method::POST, &path, Some(body)).await
 }

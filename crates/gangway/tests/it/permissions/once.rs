@@ -2,8 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangway_core::{Grant, Scope, Store};
-use gangway_webagent::permissions::wire::GrantDuration;
+use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
 use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use tempfile::TempDir;
 
@@ -12,6 +11,7 @@ use super::{Asking, SHOP, grant, origin, tab, wish};
 /// Permissions on a clock that stands still until it is moved.
 pub(super) struct Still {
     pub(super) permissions: Arc<Permissions>,
+    asks: Arc<Asks>,
     pub(super) folder: TempDir,
     _standing: std::sync::mpsc::Sender<()>,
 }
@@ -28,8 +28,10 @@ impl Still {
         let (standing, ended) = std::sync::mpsc::channel();
         // While something blocks, a paused clock does not move by itself: the disk is waited for in real time.
         tokio::task::spawn_blocking(move || ended.recv());
+        let asks = Arc::<Asks>::default();
         Self {
-            permissions: Permissions::load(store).await.unwrap(),
+            permissions: Permissions::load(store, Arc::clone(&asks)).await.unwrap(),
+            asks,
             folder,
             _standing: standing,
         }
@@ -152,12 +154,12 @@ async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
     let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     pass(117).await;
-    assert_eq!(still.permissions.asks(None).asks.len(), 1);
+    assert_eq!(still.asks.list().len(), 1);
     pass(1).await;
     let outcome = asking.outcome().await;
     assert_eq!(outcome.decision, Decision::Unanswered);
     assert_eq!(outcome.standing.of(Scope::ModelPrompt), Grant::NotGranted);
-    assert!(still.permissions.asks(None).asks.is_empty());
+    assert!(still.asks.list().is_empty());
     // An answer that comes too late changes nothing.
     let late = Answer {
         decision: Decision::Always,
@@ -180,22 +182,22 @@ async fn a_window_that_is_closed_and_does_not_come_back_leaves_the_question_unan
     let still = Still::new().await;
     let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
-    let window = still.permissions.prompt_window(&id).unwrap();
+    let window = still.asks.window(&id).unwrap();
     drop(window);
     pass(1).await;
     // It was loaded anew.
-    let window = still.permissions.prompt_window(&id).unwrap();
+    let window = still.asks.window(&id).unwrap();
     drop(window);
     pass(1).await;
     // And once more: each time it has the whole two seconds.
-    let window = still.permissions.prompt_window(&id).unwrap();
+    let window = still.asks.window(&id).unwrap();
     pass(5).await;
-    assert_eq!(still.permissions.asks(None).asks.len(), 1);
+    assert_eq!(still.asks.list().len(), 1);
     drop(window);
     pass(0).await;
     pass(2).await;
     assert_eq!(asking.outcome().await.decision, Decision::Unanswered);
-    assert!(still.permissions.prompt_window(&id).is_none());
+    assert!(still.asks.window(&id).is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,11 +205,11 @@ async fn one_of_two_windows_that_is_closed_closes_no_question() {
     let still = Still::new().await;
     let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
-    let one = still.permissions.prompt_window(&id).unwrap();
-    drop(still.permissions.prompt_window(&id).unwrap());
+    let one = still.asks.window(&id).unwrap();
+    drop(still.asks.window(&id).unwrap());
     pass(0).await;
     pass(3).await;
-    assert_eq!(still.permissions.asks(None).asks.len(), 1);
+    assert_eq!(still.asks.list().len(), 1);
     drop(one);
     pass(0).await;
     pass(3).await;

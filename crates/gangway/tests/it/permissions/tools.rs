@@ -6,7 +6,7 @@ use gangway_core::{Scope, Tool};
 use gangway_webagent::permissions::{Decision, Permissions, Wish};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, origin, patch, tab, tool, wish};
+use super::{Asking, SHOP, answer, details, origin, patch, tab, tool, wish};
 use crate::support::TestServer;
 
 fn with_tools(scopes: &[Scope], named: Option<&[&str]>, offered: &[&str]) -> Wish {
@@ -35,10 +35,10 @@ async fn the_tools_that_stay_checked_are_allowed_and_no_others() {
     let all = ["files/read", "files/write", "web/search"];
     let mut asking = Asking::begin(permissions, with_tools(&[Scope::ToolsCall], None, &all));
     let id = asking.id().await;
-    let (_, ask) = server.get(&format!("/api/permissions/asks/{id}")).await;
+    let (_, ask) = server.get(&format!("/api/asks/{id}")).await;
     let shown = |name: &str, server: &str| json!({ "name": name, "description": format!("What {name} does"), "server": server, "asked": false });
     assert_eq!(
-        ask["tools"],
+        ask["request"]["tools"],
         json!([
             shown(all[0], "files"),
             shown(all[1], "files"),
@@ -91,10 +91,10 @@ async fn a_page_names_tools_and_is_asked_about_those_alone() {
         with_tools(&[Scope::ModelTools], Some(&named), &all),
     );
     let id = asking.id().await;
-    let tools = permissions.open_ask(&id).unwrap().tools.unwrap();
+    let tools = details(&server, &id).tools.unwrap();
     let names: Vec<_> = tools
         .iter()
-        .map(|tool| (tool.name.to_string(), tool.asked))
+        .map(|tool| (tool.name.to_string(), tool.named))
         .collect();
     let expected = ["files/read", "files/write", "web/search"].map(|name| (name.to_owned(), true));
     assert_eq!(names, expected);
@@ -118,7 +118,7 @@ async fn a_page_names_tools_and_is_asked_about_those_alone() {
     );
     let mut asking = Asking::begin(permissions, more);
     let id = asking.id().await;
-    let ask = permissions.open_ask(&id).unwrap();
+    let ask = details(&server, &id);
     assert!(ask.scopes.is_empty());
     assert_eq!(ask.tools.unwrap().len(), 2);
     // What is left unchecked is not allowed, whatever was said before.
@@ -201,7 +201,7 @@ async fn a_tool_whose_name_reads_otherwise_than_it_is_written_is_not_offered() {
         .extend((0..2000).map(|n| tool(&format!("b/t{n}"))));
     let mut asking = Asking::begin(permissions, many);
     let id = asking.id().await;
-    let tools = permissions.open_ask(&id).unwrap().tools.unwrap();
+    let tools = details(&server, &id).tools.unwrap();
     assert_eq!(tools[0].name.to_string(), "a/plain");
     assert_eq!(tools[1].description.chars().count(), 300);
     assert!(!tools[1].description.contains('\n'));

@@ -1,4 +1,4 @@
-//! `/ws/permissions`: what our pages hear, and the window of a question.
+//! `/ws/asks`: what our pages hear, and the window of a question.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Watching {
     }
 
     async fn try_open(server: &TestServer, query: &str, origin: Option<&str>) -> Result<Self, u16> {
-        let mut request = server.socket(&format!("/ws/permissions{query}"));
+        let mut request = server.socket(&format!("/ws/asks{query}"));
         if let Some(origin) = origin {
             request
                 .headers_mut()
@@ -56,7 +56,7 @@ impl Watching {
         assert_eq!(frame["type"], "asks", "{frame}");
         let asks = frame["asks"].as_array().unwrap();
         asks.iter()
-            .map(|ask| ask["origin"].as_str().unwrap().to_owned())
+            .map(|ask| ask["asker"]["origin"].as_str().unwrap().to_owned())
             .collect()
     }
 }
@@ -155,7 +155,7 @@ async fn pages_of_others_hear_nothing_and_nonsense_is_refused() {
         Watching::try_open(&server, "?ask=x", None).await.err(),
         Some(400)
     );
-    assert_eq!(server.get("/ws/permissions").await.0, 426);
+    assert_eq!(server.get("/ws/asks").await.0, 426);
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
     // What is said here is not heard, and too much of it ends the connection.

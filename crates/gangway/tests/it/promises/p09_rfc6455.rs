@@ -161,7 +161,7 @@ async fn all(door: Door) {
         Door::Applet => format!("/ws/applet?session={session}&applet=a"),
         Door::Feed => format!("/api/sessions/{session}/events"),
         Door::Broker => "/ws/web-agent".into(),
-        Door::Permissions => "/ws/permissions".into(),
+        Door::Permissions => "/ws/asks".into(),
         Door::Relay => "/agent/ws".into(),
     };
     let cases = cases::all(door.limit());
@@ -264,7 +264,7 @@ async fn the_reason_of_a_close_is_given_back_with_its_code() {
         format!("/ws/applet?session={session}"),
         format!("/api/sessions/{session}/events"),
         "/ws/web-agent".into(),
-        "/ws/permissions".into(),
+        "/ws/asks".into(),
         "/agent/ws".into(),
     ] {
         let mut wire = Wire::open(server.address, &path).await;

@@ -53,8 +53,8 @@ fn requests(host: &str, session: &str) -> Vec<Vec<u8>> {
         "/ws/applet",
         "/ws/applet?session=x&applet=NO&since=-1&client=c",
         "/ws/web-agent",
-        "/ws/permissions",
-        "/ws/permissions?ask=0",
+        "/ws/asks",
+        "/ws/asks?ask=0",
         "/agent/ws",
     ] {
         let path = path.replace("=x", &format!("={session}"));
@@ -175,7 +175,7 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
             ("POST", "/api/keys".into()),
             ("POST", "/api/login".into()),
             ("PATCH", "/api/permissions".into()),
-            ("POST", "/api/permissions/asks/none".into()),
+            ("POST", "/api/asks/none".into()),
             ("POST", "/api/panel".into()),
         ][n % 9]
             .clone();
@@ -185,7 +185,7 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
         format!("/api/sessions/{session}/events"),
         format!("/ws/applet?session={session}&applet=junk"),
         "/ws/web-agent".into(),
-        "/ws/permissions".into(),
+        "/ws/asks".into(),
         "/agent/ws".into(),
     ];
     let mut frames = Vec::new();

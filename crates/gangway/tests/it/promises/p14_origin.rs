@@ -97,7 +97,7 @@ fn endpoints() -> Vec<(String, String)> {
         ("GET", "/permit?ask=none"),
         ("GET", "/permissions"),
         ("GET", BROKER),
-        ("GET", "/ws/permissions"),
+        ("GET", "/ws/asks"),
         ("GET", "/agent/ws"),
         ("GET", "/api/docs"),
         ("GET", "/api/docs.css"),

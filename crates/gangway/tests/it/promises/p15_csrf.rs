@@ -24,7 +24,7 @@ fn changes(Stage { session, ask, .. }: &Stage) -> Vec<(&'static str, String, Str
         ("DELETE", "/api/permissions".into(), String::new()),
         (
             "POST",
-            format!("/api/permissions/asks/{ask}"),
+            format!("/api/asks/{ask}"),
             json!({ "decision": "always" }).to_string(),
         ),
         (
@@ -163,7 +163,7 @@ async fn state(
     let permissions = with_key(server, "GET", "/api/permissions", "").await;
     let granted = &permissions["origins"][0]["scopes"]["model:list"];
     assert_eq!(granted, "granted-always", "{permissions}");
-    let ask = format!("/api/permissions/asks/{ask}");
+    let ask = format!("/api/asks/{ask}");
     vec![
         permissions,
         with_key(server, "GET", &ask, "").await,

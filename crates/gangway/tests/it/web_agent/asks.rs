@@ -16,7 +16,7 @@ fn wish(scope: &str) -> Value {
 }
 
 async fn open_asks(server: &TestServer) -> Vec<Value> {
-    let (_, list) = server.get("/api/permissions/asks").await;
+    let (_, list) = server.get("/api/asks").await;
     list["asks"].as_array().unwrap().clone()
 }
 
@@ -28,7 +28,7 @@ async fn an_unknown_scope_is_not_granted_and_the_known_ones_are_asked() {
     let id = page.begin("permissions.request", wish).await;
     let ask = page.until("ask").await;
     let shown = open_asks(&server).await;
-    assert_eq!(shown[0]["scopes"], json!(["model:prompt"]));
+    assert_eq!(shown[0]["request"]["scopes"], json!(["model:prompt"]));
     decide(&server, &ask, "always").await;
     let answer = json!({
         "granted": false,
@@ -110,7 +110,7 @@ async fn a_question_that_is_dismissed_is_not_granted_within_two_seconds() {
         .begin("permissions.request", wish("model:prompt"))
         .await;
     let ask = page.until("ask").await;
-    let path = format!("/api/permissions/asks/{}", ask["ask"].as_str().unwrap());
+    let path = format!("/api/asks/{}", ask["ask"].as_str().unwrap());
     let dismiss = || async {
         let request = server.http.delete(server.url(&path));
         let answer = request.bearer_auth("local-token").send().await;

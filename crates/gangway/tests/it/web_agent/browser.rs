@@ -93,8 +93,11 @@ async fn without_the_extension_nobody_is_asked_for_what_only_it_can_do() {
     let wish = json!({ "scopes": ["browser:activeTab.screenshot", "browser:activeTab.read"] });
     let id = page.begin("permissions.request", wish).await;
     let ask = page.until("ask").await;
-    let (_, list) = server.get("/api/permissions/asks").await;
-    assert_eq!(list["asks"][0]["scopes"], json!(["browser:activeTab.read"]));
+    let (_, list) = server.get("/api/asks").await;
+    assert_eq!(
+        list["asks"][0]["request"]["scopes"],
+        json!(["browser:activeTab.read"])
+    );
     decide(&server, &ask, "once").await;
     let answer = page.end(id).await.1.unwrap();
     assert_eq!(answer["granted"], false);

@@ -282,7 +282,7 @@ impl Broker {
 /// Decides what the person is asked.
 pub async fn decide(server: &TestServer, ask: &Value, decision: &str) {
     let id = ask["ask"].as_str().unwrap();
-    let url = server.url(&format!("/api/permissions/asks/{id}"));
+    let url = server.url(&format!("/api/asks/{id}"));
     let request = server.http.post(url).bearer_auth("local-token");
     let answer = request.json(&json!({ "decision": decision })).send().await;
     assert_eq!(answer.unwrap().status(), StatusCode::NO_CONTENT);

@@ -144,7 +144,7 @@ async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
     // Only whoever has its address sees it, and only with a key.
     let list = server
         .http
-        .get(server.url("/api/permissions/asks"))
+        .get(server.url("/api/asks"))
         .bearer_auth(&key.key);
     let list: serde_json::Value = list.send().await.unwrap().json().await.unwrap();
     assert_eq!(list["asks"], json!([]));

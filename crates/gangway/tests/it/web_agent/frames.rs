@@ -1,6 +1,6 @@
 //! Pages in frames of other sites.
 
-use gangway_core::Scope;
+use gangway_core::{AskBody, Asker, Scope};
 use gangway_webagent::permissions::By;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ async fn a_framed_page_uses_what_its_origin_has_but_asks_for_nothing_more() {
             words.contains("data-gangway-delegate") && words.contains(PAY),
             "{words}"
         );
-        assert!(server.app.web_agent.permissions.asks(None).asks.is_empty());
+        assert!(server.app.asks.asks.list().is_empty());
     }
     // Frames of the same site, and of Gangway itself, are no frames of others.
     let own = format!("http://{}", server.address);
@@ -76,9 +76,12 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
         );
         let id = page.begin("permissions.request", wish()).await;
         let ask = page.until("ask").await;
-        let shown = &server.app.web_agent.permissions.asks(None).asks[0];
-        assert_eq!(shown.origin.as_str(), PAY);
-        assert_eq!(shown.embedder.as_ref().unwrap().as_str(), SHOP);
+        let shown = server.app.asks.asks.list();
+        assert_eq!(shown[0].asker, Asker::Site(PAY.parse().unwrap()));
+        let AskBody::Permission(request) = &shown[0].body else {
+            panic!("{shown:?}")
+        };
+        assert_eq!(request.embedder.as_ref().unwrap().as_str(), SHOP);
         decide(&server, &ask, "once").await;
         assert_eq!(page.end(id).await.1.unwrap()["granted"], true);
         let pay = PAY.parse().unwrap();

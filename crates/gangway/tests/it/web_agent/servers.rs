@@ -224,8 +224,8 @@ async fn the_person_is_asked_about_an_address_as_it_is_connected_to() {
             .begin("mcp.register", json!({ "url": spelled, "name": "x" }))
             .await;
         page.until("ask").await;
-        let (_, asks) = server.get("/api/permissions/asks").await;
-        assert_eq!(asks["asks"][0]["server"]["url"], meant);
+        let (_, asks) = server.get("/api/asks").await;
+        assert_eq!(asks["asks"][0]["request"]["server"]["url"], meant);
         page.say(json!({ "type": "abort", "id": id })).await;
         assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
     }

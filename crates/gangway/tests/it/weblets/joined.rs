@@ -4,7 +4,7 @@ use gangway_testing::weblets_client::{Line, app_host, get, opened, token};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::{server, with_model};
+use super::{server, server_with};
 use crate::{
     mcp_door::client::{Client, Era},
     support::eventually,
@@ -107,7 +107,7 @@ async fn the_name_and_version_of_an_mcp_client_reach_the_context() {
 #[tokio::test]
 async fn with_an_app_installed_the_agent_of_a_chat_can_always_list_and_launch_apps() {
     let says = json!({ "choices": [{ "delta": { "content": "Hi." }, "finish_reason": "stop" }] });
-    let model = Fake::streams(&[&format!("data: {says}\n\n")]);
+    let model = crate::providers::fake::Fake::streams(&[&format!("data: {says}\n\n")]);
     let base = model.start().await;
     let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
     let parsed = gangway::config::Config::parse(&yaml).unwrap();

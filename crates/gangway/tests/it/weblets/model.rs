@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{server_with, with_model};
+use super::with_model;
 use crate::{providers::fake::Fake, support::eventually};
 use gangway_testing::weblets_client::{Line, opened};
 

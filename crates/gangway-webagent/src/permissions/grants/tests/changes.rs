@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use gangway_core::{
-    Grant, Origin, Scope, Store,
+    Grant, GrantDuration, Origin, Scope, Store,
     store::{Expect, Put},
 };
 use tempfile::TempDir;
 
 use super::{
     super::{
-        super::{By, Permissions, Presence, Standing, wire::GrantDuration, wish::Decision},
+        super::{By, Permissions, Presence, Standing, wish::Decision},
         Answered, Edit, Kept, MOST, NotChanged, PREFIX, Settings,
     },
     SERVER, allowed, answer, checked, settings, shop, tab,
@@ -26,7 +26,7 @@ struct Stage {
 async fn stage() -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let permissions = Permissions::load(store).await.unwrap();
+    let permissions = Permissions::load(store, Arc::default()).await.unwrap();
     Stage {
         _here: permissions.visit(&shop(), &tab()),
         permissions,
@@ -142,7 +142,7 @@ async fn a_change_is_stored_and_counted_before_it_returns() {
     changes.borrow_and_update();
     let stored = async || {
         let store = stage.permissions.store.clone();
-        let again = Permissions::load(store).await.unwrap();
+        let again = Permissions::load(store, Arc::default()).await.unwrap();
         again.standing(&shop()).of(Scope::ModelPrompt)
     };
     let grant = || stage.grants([Scope::ModelPrompt]);
@@ -229,7 +229,7 @@ async fn forgetting_everything_takes_it_from_every_origin() {
     stage.permissions.forget_all(By::Terminal).await.unwrap();
     assert!(changes.has_changed().unwrap());
     assert_eq!(stage.grants([Scope::ChatOpen]), [Grant::NotGranted]);
-    let again = Permissions::load(stage.permissions.store.clone())
+    let again = Permissions::load(stage.permissions.store.clone(), Arc::default())
         .await
         .unwrap();
     assert!(again.list().origins.is_empty() && stage.permissions.list().origins.is_empty());
@@ -300,7 +300,9 @@ async fn a_grant_that_ended_while_gangway_was_off_is_removed_and_logged() {
     ended.scopes.insert(Scope::ChatOpen, Grant::Denied);
     let put = Put::new(&key, &ended, Expect::Any).unwrap();
     store.put(vec![put]).await.unwrap();
-    let permissions = Permissions::load(store.clone()).await.unwrap();
+    let permissions = Permissions::load(store.clone(), Arc::default())
+        .await
+        .unwrap();
     let changes = permissions.changes();
     let standing = permissions.standing(&shop());
     assert_eq!(standing.of(Scope::ToolsCall), Grant::NotGranted);

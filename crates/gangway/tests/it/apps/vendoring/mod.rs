@@ -127,7 +127,7 @@ async fn what_cannot_be_fetched_is_told_with_the_reason_and_leaves_the_app_as_it
         (
             "dependencies: { tiny: ^1, no-such-package: '1' }",
             registry.as_str(),
-            "package no-such-package was not found in the registry",
+            "package no-such-package@1 was not found in the registry",
         ),
         (
             "dependencies: { tiny: ^9.9.9 }",

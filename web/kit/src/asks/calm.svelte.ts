@@ -13,7 +13,7 @@ export class Calm {
     const stop = new AbortController();
     const { signal } = stop;
     const again = () => this.restart();
-    for (const name of ["blur", "focus", "resize"]) {
+    for (const name of ["blur", "resize"]) {
       window.addEventListener(name, again, { signal });
     }
     document.addEventListener("visibilitychange", again, { signal });
@@ -24,6 +24,8 @@ export class Calm {
     for (const name of ["pointerdown", "keydown"]) {
       window.addEventListener(name, early, { signal, capture: true });
     }
+    // A click that takes the focus back from a frame of this page is no break.
+    window.addEventListener("focus", early, { signal });
     this.restart();
     return () => {
       stop.abort();
@@ -35,7 +37,6 @@ export class Calm {
   restart(): void {
     clearTimeout(this.#timer);
     this.ready = false;
-    if (!seen()) return;
     this.#timer = setTimeout(() => {
       this.ready = seen();
     }, CALM_MS);
