@@ -12,7 +12,7 @@
 //! - `decode`: decodes messages of pages
 //! - `wire`: messages and bodies; TypeScript and JSON Schema are generated from here
 //!
-//! Depends on core, http, apps, assets, files, mcp and workspaces; on no other protocol.
+//! Depends on core, http, apps, assets, files and workspaces; on no other protocol.
 
 mod channel;
 mod confine;

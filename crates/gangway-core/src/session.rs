@@ -60,6 +60,24 @@ pub(crate) enum Request {
     Shutdown,
 }
 
+/// A command in the queue of its session.
+pub struct Enqueued<'a> {
+    session: &'a Session,
+    answer: oneshot::Receiver<Result<(Receipt, Option<Commit>)>>,
+}
+
+impl Enqueued<'_> {
+    /// Waits until the effect is kept.
+    pub async fn receipt(self) -> Result<Receipt> {
+        let Self { session, answer } = self;
+        let (receipt, commit) = answer.await.map_err(|_| session.why_gone())??;
+        if let Some(commit) = commit {
+            session.store.keep(commit).await?;
+        }
+        Ok(receipt)
+    }
+}
+
 /// Why a reader cannot simply go on after the number it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
@@ -138,16 +156,21 @@ impl Session {
 
     /// Asks something of the session; the answer comes after the effect is kept.
     pub async fn submit(&self, command: Command) -> Result<Receipt> {
+        self.enqueue(command).await?.receipt().await
+    }
+
+    /// Puts a command into the session's queue. Commands take effect in the order in which this returns.
+    pub async fn enqueue(&self, command: Command) -> Result<Enqueued<'_>> {
         self.ask(command, None).await
     }
 
-    /// The same, for a request that may come again because its answer was lost: a prompt or a change of state with a
+    /// The same as [`Self::submit`], for a request that may come again because its answer was lost: a prompt or a change of state with a
     /// name that was seen in this session before is not obeyed again, but answered as it was.
     pub async fn submit_once(&self, command: Command, name: String) -> Result<Receipt> {
-        self.ask(command, Some(name)).await
+        self.ask(command, Some(name)).await?.receipt().await
     }
 
-    async fn ask(&self, command: Command, once: Option<String>) -> Result<Receipt> {
+    async fn ask(&self, command: Command, once: Option<String>) -> Result<Enqueued<'_>> {
         let (reply, answer) = oneshot::channel();
         let request = Request::Submit {
             command,
@@ -157,11 +180,10 @@ impl Session {
         if self.requests.send(request).await.is_err() {
             return Err(self.why_gone());
         }
-        let (receipt, commit) = answer.await.map_err(|_| self.why_gone())??;
-        if let Some(commit) = commit {
-            self.store.keep(commit).await?;
-        }
-        Ok(receipt)
+        Ok(Enqueued {
+            session: self,
+            answer,
+        })
     }
 
     /// Follows the log after a number the caller has seen, or tells why that cannot be done without a gap.

@@ -9,7 +9,7 @@ use gangway_core::{
 };
 use serde_json::Value;
 
-use crate::{Launches, Weblets, launch::is_ours};
+use crate::{Launches, Weblets, launch::is_ours, order::Turn};
 
 /// Nesting limit of payloads, params and results.
 pub(crate) const DEEPEST: usize = 64;
@@ -35,8 +35,14 @@ pub(crate) struct Request {
 pub(crate) type Answer = std::result::Result<Value, AppRefusal>;
 
 impl Launches {
-    /// Appends to the log of a launch's session; returns the number.
-    async fn note(&self, session: &Session, launch: &Launch, news: AppNews) -> Result<u64> {
+    /// Appends to the log of a launch's session; returns the number. A turn ends when the session has it in its queue.
+    async fn note(
+        &self,
+        session: &Session,
+        launch: &Launch,
+        news: AppNews,
+        turn: Option<Turn>,
+    ) -> Result<u64> {
         let inside = match &news {
             AppNews::Emitted { payload, .. } | AppNews::Told { payload, .. } => Some(payload),
             AppNews::Requested { params, .. } => Some(params),
@@ -52,7 +58,9 @@ impl Launches {
             app: launch.app.clone(),
             news: Box::new(news),
         };
-        match session.submit(command).await? {
+        let enqueued = session.enqueue(command).await?;
+        drop(turn);
+        match enqueued.receipt().await? {
             Receipt::Noted { seq } => Ok(seq),
             _ => Ok(0),
         }
@@ -78,7 +86,7 @@ impl Launches {
             id: id.to_owned(),
             by: by.to_owned(),
         };
-        self.note(session, launch, news).await?;
+        self.note(session, launch, news, None).await?;
         Ok(true)
     }
 
@@ -91,7 +99,7 @@ impl Launches {
     ) -> Result<()> {
         let request = request.to_owned();
         let news = AppNews::Begun { request };
-        self.note(session, launch, news).await.map(|_| ())
+        self.note(session, launch, news, None).await.map(|_| ())
     }
 
     /// Answers a request. False if there is none with this id.
@@ -116,7 +124,7 @@ impl Launches {
             result,
             by: by.to_owned(),
         };
-        self.note(session, launch, news).await?;
+        self.note(session, launch, news, None).await?;
         Ok(true)
     }
 
@@ -128,13 +136,14 @@ impl Launches {
         event: String,
         payload: Value,
         source: Source,
+        turn: Option<Turn>,
     ) -> Result<u64> {
         let news = AppNews::Told {
             event,
             payload,
             source,
         };
-        self.note(session, launch, news).await
+        self.note(session, launch, news, turn).await
     }
 }
 
@@ -146,6 +155,7 @@ impl Weblets {
         launch: &Launch,
         about: Option<&gangway_apps::App>,
         emit: Emit,
+        turn: Turn,
     ) -> Result<std::result::Result<bool, AppRefusal>> {
         let inside = launch.in_house;
         if !inside
@@ -187,7 +197,9 @@ impl Weblets {
             turn: leave == Leave::Allowed,
             taken: inside,
         };
-        self.launches.note(session, launch, news).await?;
+        self.launches
+            .note(session, launch, news, Some(turn))
+            .await?;
         match leave {
             Leave::Allowed => self.tell_as_turn(session, launch, &emit).await?,
             // The user is asked, and the app need not wait for the decision.
@@ -236,6 +248,7 @@ impl Weblets {
         session: &Arc<Session>,
         launch: &Launch,
         request: Request,
+        turn: Turn,
     ) -> Result<Option<Answer>> {
         let Request { id, action, params } = request;
         if !launch.in_house
@@ -259,7 +272,9 @@ impl Weblets {
             action: action.clone(),
             params: params.clone(),
         };
-        self.launches.note(session, launch, news).await?;
+        self.launches
+            .note(session, launch, news, Some(turn))
+            .await?;
         // A repeated request that is being carried out is not carried out twice. Taken before the lookup of the
         // answer, which is stored first.
         let busy = Busy::begin(self, launch.id, &id);

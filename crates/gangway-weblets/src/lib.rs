@@ -3,13 +3,14 @@
 //! - `launches`: launches and what waits for their agents; `launch` makes one, `token` has the secrets in their addresses,
 //!   `inbox` what an external agent has not taken yet, `presence` which pages and agents are connected
 //! - `deliver`: what app and agent tell each other, noted in the session's log
+//! - `order`: one client's messages take effect in the order of their arrival
 //! - `actions`: what Gangway does for an app, with the person's consent
 //! - `tools`: launching and following apps as tools for agents
 //! - `routes`: REST; `socket`: the channel, with a page's side and an agent's side
 //! - `host`: the hosts of apps: files, the injected context, storage, and what other protocols serve there
 //! - `wire`: bodies and messages; TypeScript and JSON Schema are generated from here
 //!
-//! Depends on core, http, apps, assets, files, mcp and workspaces; on no other protocol.
+//! Depends on core, http, apps, assets, files and workspaces; on no other protocol.
 
 mod actions;
 mod deliver;
@@ -17,6 +18,7 @@ mod host;
 mod inbox;
 mod launch;
 mod launches;
+mod order;
 mod presence;
 pub mod routes;
 mod socket;

@@ -151,8 +151,9 @@ pub(super) async fn tell(
     let source = Source::Agent {
         name: launch.agent.name.clone(),
     };
-    let told = weblets
-        .launches
-        .send_event(&session, &launch, wish.event, wish.payload, source);
+    let told =
+        weblets
+            .launches
+            .send_event(&session, &launch, wish.event, wish.payload, source, None);
     Ok(Json(ToldApp { seq: told.await? }))
 }

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Weblets,
     launch::is_ours,
+    order::{Order, Turn},
     presence::Present,
     wire::channel::{AgentSays, AgentTold, AppFault},
 };
@@ -32,6 +33,7 @@ pub(super) struct Agent {
     pub(super) weblets: Arc<Weblets>,
     pub(super) session: Arc<Session>,
     pub(super) launch: Arc<Launch>,
+    pub(super) order: Order,
     pub(super) _present: Present,
 }
 
@@ -94,7 +96,9 @@ impl Agent {
         session: Arc<Session>,
         launch: Arc<Launch>,
         says: AgentSays,
+        mut turn: Turn,
     ) -> Option<Bytes> {
+        turn.begin().await;
         let by = launch.agent.name.clone();
         match says {
             AgentSays::WebletAck { id } => match weblets
@@ -134,7 +138,7 @@ impl Agent {
                 let source = Source::Agent { name: by };
                 let sent = weblets
                     .launches
-                    .send_event(&session, &launch, event, payload, source)
+                    .send_event(&session, &launch, event, payload, source, Some(turn))
                     .await;
                 Some(match sent {
                     Ok(seq) => to_json(&AgentTold::Sent { id, seq }),
@@ -154,8 +158,9 @@ impl Side for Agent {
         }
         match read::<AgentSays>(&text, "weblet-ack, weblet-response, agent-event, ping") {
             Ok(says) => {
+                let turn = self.order.next();
                 let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
-                let obey = Self::obey(weblets, session, Arc::clone(&self.launch), says);
+                let obey = Self::obey(weblets, session, Arc::clone(&self.launch), says, turn);
                 Next::Work(Box::pin(async move {
                     Done::Say(obey.await.into_iter().collect())
                 }))

@@ -34,6 +34,7 @@ use self::{
 };
 use crate::{
     Side, Weblets,
+    order::Order,
     routes::launch::find,
     wire::channel::{AgentTold, PageTold},
 };
@@ -81,6 +82,7 @@ pub(crate) async fn for_agent(
         weblets: Arc::clone(&weblets),
         session,
         launch,
+        order: Order::default(),
         _present: present,
     };
     Ok(upgrade.on_upgrade(move |socket| {
@@ -166,6 +168,7 @@ pub(super) async fn page(
         watch,
         events: HashMap::new(),
         early: HashSet::new(),
+        order: Order::default(),
         requests: HashSet::new(),
         _present: weblets.launches.presence.enter(launch.id, Side::Page),
         launch: Arc::new(launch),

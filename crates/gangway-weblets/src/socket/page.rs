@@ -19,6 +19,7 @@ use super::connection::{Done, Next, Side};
 use crate::{
     Weblets,
     deliver::{Emit, Request},
+    order::Order,
     presence::Present,
     wire::channel::{AppFault, PageSays, PageTold},
 };
@@ -44,6 +45,7 @@ pub(super) struct Page {
     pub(super) events: HashMap<String, bool>,
     /// Events that the agent acknowledged before the store did.
     pub(super) early: HashSet<String>,
+    pub(super) order: Order,
     /// Pending requests.
     pub(super) requests: HashSet<String>,
     pub(super) _present: Present,
@@ -114,14 +116,16 @@ impl Page {
         self.events.insert(id.clone(), false);
         let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
         let (launch, about) = (Arc::clone(&self.launch), self.about.clone());
+        let mut turn = self.order.next();
         Next::Work(Box::pin(async move {
+            turn.begin().await;
             let emit = Emit {
                 id: id.clone(),
                 event,
                 payload,
             };
             let kept = weblets
-                .receive_event(&session, &launch, about.as_deref(), emit)
+                .receive_event(&session, &launch, about.as_deref(), emit, turn)
                 .await;
             match kept {
                 Ok(Ok(taken)) => Done::Kept(id, taken),
@@ -148,13 +152,18 @@ impl Page {
         self.requests.insert(request_id.clone());
         let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
         let launch = Arc::clone(&self.launch);
+        let mut turn = self.order.next();
         Next::Work(Box::pin(async move {
+            turn.begin().await;
             let request = Request {
                 id: request_id.clone(),
                 action,
                 params,
             };
-            match weblets.receive_request(&session, &launch, request).await {
+            match weblets
+                .receive_request(&session, &launch, request, turn)
+                .await
+            {
                 Ok(Some(answer)) => Done::Answered(request_id, answer),
                 Ok(None) | Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
                 Err(error) => Done::Answered(request_id, Err(broken("E-AGT-005", &error))),

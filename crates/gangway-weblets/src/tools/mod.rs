@@ -352,7 +352,7 @@ async fn send(launches: &Launches, caller: &Caller, wish: Send) -> Result<Value,
         .await
         .map_err(tool_error)?;
     let source = caller.source.clone();
-    let sent = launches.send_event(&session, &launch, wish.event, wish.payload, source);
+    let sent = launches.send_event(&session, &launch, wish.event, wish.payload, source, None);
     Ok(json!({ "sent": true, "seq": sent.await.map_err(tool_error)? }))
 }
 
