@@ -13,6 +13,7 @@ pub mod apps;
 pub mod cinema_client;
 #[cfg(feature = "models")]
 pub mod fake;
+pub mod mcp_servers;
 #[cfg(feature = "server")]
 pub mod openai_client;
 #[cfg(feature = "server")]
@@ -25,6 +26,8 @@ pub mod server;
 pub mod sessions;
 pub mod tmux;
 mod wait;
+#[cfg(feature = "server")]
+pub mod webagent_client;
 #[cfg(feature = "server")]
 pub mod weblets_client;
 #[cfg(feature = "models")]

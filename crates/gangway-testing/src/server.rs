@@ -93,6 +93,7 @@ impl Client {
 #[derive(Clone)]
 pub struct Settings {
     pub limits: LimitsConfig,
+    pub hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
     pub app_apis: &'static [AppApi],
 }
@@ -105,6 +106,7 @@ impl Default for Settings {
                 request_burst: 1_000_000,
                 ..LimitsConfig::default()
             },
+            hosts: Vec::new(),
             allowed_origins: Vec::new(),
             app_apis: &[],
         }
@@ -329,7 +331,7 @@ async fn prepare(folder: &TempDir, settings: &Settings) -> (TcpListener, Parts) 
 async fn http(store: &Store, address: SocketAddr, settings: &Settings) -> Http {
     let limits = settings.limits.clone();
     let settings = GuardSettings {
-        hosts: &[],
+        hosts: &settings.hosts,
         allowed_origins: &settings.allowed_origins,
         embed_origins: &[],
         required: true,

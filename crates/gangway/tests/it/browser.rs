@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use gangway_core::{Caller, Source, ToolError, ToolName, ToolSource};
+use gangway_testing::webagent_client::{calls, end, says};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -16,7 +17,6 @@ use crate::{
     mcp_door::client::{Client as Mcp, Era},
     providers::fake::Fake,
     support::{TestServer, eventually},
-    web_agent::client::{calls, end, says},
 };
 
 /// The extension, with the test in its place.

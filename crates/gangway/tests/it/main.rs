@@ -21,7 +21,6 @@ mod mcp_door;
 mod models;
 mod models_api;
 mod openai;
-mod permissions;
 mod promises;
 mod providers;
 mod relay;

@@ -9,12 +9,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use gangway_testing::mcp_servers::installed;
 use serde_json::{Value, json};
 
-use crate::{
-    support::{TestServer, eventually},
-    tools::installed,
-};
+use crate::support::{TestServer, eventually};
 
 pub async fn with_everything() -> TestServer {
     let server = TestServer::with(|config| {

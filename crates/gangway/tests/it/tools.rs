@@ -1,7 +1,6 @@
 //! Tools: real MCP servers behind the API, the command line and the built-in agent.
 
-use std::path::PathBuf;
-
+use gangway_testing::mcp_servers::installed;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -9,20 +8,6 @@ use crate::{
     providers::fake::Fake,
     support::{Gangway, TestServer},
 };
-
-/// A server that was installed for the tests, as an entry of the settings.
-pub fn installed(name: &str) -> Value {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
-    let program = folder
-        .join("node_modules/.bin")
-        .join(format!("mcp-server-{name}"));
-    assert!(
-        program.exists(),
-        "{} is missing: run `scripts/setup.sh mcp-servers`",
-        program.display()
-    );
-    json!({ "command": program.canonicalize().unwrap() })
-}
 
 fn event(value: Value) -> String {
     format!("data: {value}\n\n")

@@ -1,13 +1,10 @@
 //! Every message by name, against a real server: sessions, permissions, models.
 
+use gangway_testing::webagent_client::{end, says};
 use serde_json::{Value, json};
 
 use super::{bridged, pipe::Pipe};
-use crate::{
-    providers::fake::Fake,
-    support::TestServer,
-    web_agent::client::{end, says},
-};
+use crate::{providers::fake::Fake, support::TestServer};
 
 /// A bridge on a server with the built-in agent on this model.
 async fn with_model(model: &Fake) -> TestServer {

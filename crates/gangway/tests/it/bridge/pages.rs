@@ -1,12 +1,10 @@
 //! Pages of the web, as the extension brings them.
 
+use gangway_testing::webagent_client::{SHOP, allow, end, says};
 use serde_json::{Value, json};
 
 use super::bridged;
-use crate::{
-    providers::fake::Fake,
-    web_agent::client::{SHOP, allow, end, says, server},
-};
+use crate::{providers::fake::Fake, web_agent::server};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_asks_is_allowed_is_answered_in_pieces_calls_a_tool_and_aborts() {

@@ -1,13 +1,10 @@
 //! Streams: cancelled, broken off, and large.
 
+use gangway_testing::webagent_client::{Broker, SHOP, says};
 use serde_json::{Value, json};
 
 use super::bridged;
-use crate::{
-    providers::fake::Fake,
-    support::TestServer,
-    web_agent::client::{Broker, SHOP, says},
-};
+use crate::{providers::fake::Fake, support::TestServer};
 
 async fn with_model(model: &Fake) -> TestServer {
     let base = model.start().await;

@@ -1,12 +1,13 @@
 //! Messages about MCP servers, the catalog and installs, with real servers behind them.
 
+use gangway_testing::mcp_servers::installed;
 use serde_json::{Value, json};
 
 use super::{bridged, pipe::Pipe};
 use crate::{
     catalog::registry::{Page, Registry, entry},
     support::TestServer,
-    tools::{installed, with_memory},
+    tools::with_memory,
 };
 
 fn state(pipe: &mut Pipe, id: &str) -> Value {

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use super::{
-    failing::{brings, npm_that},
-    set_up,
-};
+use gangway_testing::mcp_servers::installed_file;
+
+use super::failing::{brings, npm_that};
 use crate::support::Gangway;
 
 struct Run {
@@ -30,7 +29,7 @@ fn run_with(data: &Path, args: &[&str], env: &[(&str, &str)]) -> Run {
 
 /// Settings with no registry, and an npm that brings a server which works.
 fn settings(data: &Path) -> tempfile::TempDir {
-    let memory = set_up("node_modules/.bin/mcp-server-memory");
+    let memory = installed_file("node_modules/.bin/mcp-server-memory");
     let memory_file = data.join("memory.json");
     let npm = npm_that(&brings(&format!(
         "MEMORY_FILE_PATH='{}' exec '{}' \"$@\"",

@@ -1,12 +1,13 @@
 //! Real packages are installed, called, given secrets and removed.
 
+use gangway_testing::mcp_servers::installed_file;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{
     ask, holders, install,
     registry::{Page, Registry, listed},
-    set_up, until,
+    until,
 };
 use crate::support::TestServer;
 
@@ -147,7 +148,7 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_package_of_pypi_is_installed_and_called() {
-    let programs = set_up("uv/bin");
+    let programs = installed_file("uv/bin");
     let server = TestServer::with(|config| config.tools.programs = vec![programs]).await;
     let wish = json!({
         "id": "clock", "package": { "kind": "pypi", "name": "mcp-server-time", "version": PYPI_VERSION },

@@ -15,15 +15,6 @@ use serde_json::Value;
 
 use crate::support::TestServer;
 
-/// Something that was set up for the tests.
-pub fn set_up(path: &str) -> PathBuf {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../target/mcp-servers")
-        .join(path);
-    let file = file.canonicalize();
-    file.unwrap_or_else(|_| panic!("{path} is missing: run `scripts/setup.sh mcp-servers`"))
-}
-
 /// A request as a command of the same user makes it.
 pub async fn ask(
     server: &TestServer,

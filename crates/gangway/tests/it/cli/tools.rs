@@ -34,7 +34,7 @@ fn the_tools_of_a_server_that_was_just_added_are_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let _server = Gangway::serve(data, &[]);
-    let server = crate::tools::installed("memory");
+    let server = gangway_testing::mcp_servers::installed("memory");
     let memory = format!("MEMORY_FILE_PATH={}", data.join("m.json").display());
     let command = server["command"].as_str().unwrap();
     ok(

@@ -129,7 +129,7 @@ fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
 #[test]
 fn a_hundred_calls_at_once_over_the_pipe_are_all_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let mut entry = crate::tools::installed("memory");
+    let mut entry = gangway_testing::mcp_servers::installed("memory");
     entry["env"] = json!({ "MEMORY_FILE_PATH": folder.path().join("memory.json") });
     let config = json!({ "mcp_servers": { "memory": entry } });
     std::fs::write(folder.path().join("config.yaml"), config.to_string()).unwrap();

@@ -1,12 +1,10 @@
 //! P15: no other site can make a person's browser change anything.
 
+use gangway_testing::webagent_client::{Broker, SHOP};
 use serde_json::json;
 
 use super::raw;
-use crate::{
-    support::TestServer,
-    web_agent::client::{Broker, SHOP},
-};
+use crate::support::TestServer;
 
 type Headers = Vec<(&'static str, String)>;
 

@@ -1,5 +1,10 @@
 //! What a page offers is offered to every agent of its chat: to MCP clients, and to the built-in loop.
 
+use gangway_testing::{
+    relay_client::{Client, code},
+    webagent_client::{calls, end, says},
+    weblets_client as apps,
+};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -7,12 +12,7 @@ use crate::{
     mcp_door::client::{Client as Mcp, Era},
     providers::fake::Fake,
     support::TestServer,
-    web_agent::client::{calls, end, says},
     weblets,
-};
-use gangway_testing::{
-    relay_client::{Client, code},
-    weblets_client as apps,
 };
 
 /// A page with a lamp, until nobody asks any more.

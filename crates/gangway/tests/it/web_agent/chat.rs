@@ -1,9 +1,13 @@
 //! The chat that a page opens for the person.
 
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, calls, end, grant, says},
+};
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, calls, end, grant, says, server};
-use crate::{providers::fake::Fake, support::TestServer};
+use super::server;
+use crate::support::TestServer;
 
 fn ticket(opened: &Value) -> String {
     let panel = opened["panel"].as_str().unwrap();

@@ -1,11 +1,16 @@
-//! MCP servers that sites bring along.
+//! MCP servers that sites bring along, with the one that every Gangway is.
 
 use axum::{Router, http::StatusCode, response::Redirect, routing::any};
+use gangway_testing::{
+    eventually,
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, decide, end, grant, says},
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::client::{Broker, SHOP, allow, decide, end, grant, says, server};
-use crate::{providers::fake::Fake, support::TestServer};
+use super::server;
+use crate::support::TestServer;
 
 /// A real MCP server at a URL that asks nobody who they are: the one that every Gangway is.
 async fn shop() -> TestServer {
@@ -106,36 +111,6 @@ async fn a_page_of_this_machine_may_ask_for_a_server_on_another_port_but_not_for
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn addresses_of_this_machine_and_its_network_are_no_servers_of_a_site() {
-    let server = server(&Fake::streams(&[])).await;
-    allow(&server, SHOP, &["mcp:servers.register"]).await;
-    let mut page = Broker::of(&server, SHOP).await;
-    for url in [
-        "http://169.254.169.254/",
-        "http://127.0.0.1:3000/mcp",
-        "http://localhost:3000/mcp",
-        "http://app.localhost/mcp",
-        "http://LOCALHOST./mcp",
-        "http://[::1]/mcp",
-        "http://2130706433/",
-        "http://10.0.0.1/mcp",
-        "http://192.168.1.1/mcp",
-        "file:///etc/passwd",
-        "https://a:b@shop.example/mcp",
-        "no url",
-        "",
-    ] {
-        // It is refused before anyone is asked.
-        let wish = json!({ "url": url, "name": "x" });
-        let answer = page.call("mcp.register", wish).await.unwrap();
-        assert_eq!(answer["error"]["code"], "INVALID_URL", "{url}: {answer}");
-    }
-    let wish = json!({ "url": "https://shop.example/mcp", "name": "x", "transport": "stdio" });
-    let answer = page.call("mcp.register", wish).await.unwrap();
-    assert_eq!(answer["error"]["code"], "NOT_SUPPORTED");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() {
     let target = TestServer::start().await;
     let there = format!("http://{}/mcp", target.address);
@@ -202,31 +177,5 @@ async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_ope
         page.say(json!({ "type": "bye" })).await;
         (!listed.to_string().contains(&id)).then_some(())
     };
-    crate::support::eventually(gone).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_person_is_asked_about_an_address_as_it_is_connected_to() {
-    let server = server(&Fake::streams(&[])).await;
-    allow(&server, SHOP, &["mcp:servers.register"]).await;
-    let mut page = Broker::of(&server, SHOP).await;
-    for (spelled, meant) in [
-        (
-            "https://evil.example\\@good.example/mcp",
-            "https://evil.example/@good.example/mcp",
-        ),
-        (
-            "https://g\u{43e}\u{43e}d.example/",
-            "https://xn--gd-fmca.example/",
-        ),
-    ] {
-        let id = page
-            .begin("mcp.register", json!({ "url": spelled, "name": "x" }))
-            .await;
-        page.until("ask").await;
-        let (_, asks) = server.get("/api/asks").await;
-        assert_eq!(asks["asks"][0]["request"]["server"]["url"], meant);
-        page.say(json!({ "type": "abort", "id": id })).await;
-        assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
-    }
+    eventually(gone).await;
 }

@@ -3,11 +3,11 @@
 use std::fs;
 
 use futures_util::StreamExt;
+use gangway_testing::webagent_client::{Broker, SHOP};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{KINDS, Stage};
-use crate::web_agent::client::{Broker, SHOP};
 
 impl Stage {
     /// One provider in a session and on the OpenAI door, as it answers and as it fails.

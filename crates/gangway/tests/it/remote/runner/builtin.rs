@@ -2,11 +2,14 @@
 
 use gangway_core::Usage;
 use gangway_runner::wire::{Brain, ToRunner, What};
-use gangway_testing::runner::{Server, words};
+use gangway_testing::{
+    mcp_servers::installed,
+    runner::{Server, words},
+};
 use serde_json::json;
 
 use super::{Runner, settings, setup, streamed};
-use crate::{providers::fake::Fake, support::eventually, tools::installed};
+use crate::{providers::fake::Fake, support::eventually};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_answers_with_the_persona_above_the_conversation() {

@@ -13,7 +13,7 @@ use tokio_tungstenite::{
 };
 
 use super::{Asking, SHOP, answer, patch, wish};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 struct Watching(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -64,7 +64,7 @@ impl Watching {
 #[tokio::test]
 async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let (mut one, mut other) = (
         Watching::open(&server, "").await,
         Watching::open(&server, "").await,
@@ -108,7 +108,7 @@ async fn a_change_of_what_is_allowed_is_told() {
 async fn closing_the_window_of_a_question_leaves_it_unanswered() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
-        &server.app.web_agent.permissions,
+        &server.service.permissions,
         wish(SHOP, &[Scope::ModelPrompt]),
     );
     let id = asking.id().await;
@@ -130,7 +130,7 @@ async fn a_hidden_question_is_told_to_its_own_window_alone() {
     let server = TestServer::start().await;
     let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
     hidden.hidden = true;
-    let mut asking = Asking::begin(&server.app.web_agent.permissions, hidden);
+    let mut asking = Asking::begin(&server.service.permissions, hidden);
     let id = asking.id().await;
     assert!(Watching::open(&server, "").await.asks().await.is_empty());
     assert_eq!(

@@ -1,11 +1,15 @@
 //! Pages in frames of other sites.
 
 use gangway_core::{AskBody, Asker, Scope};
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, decide},
+};
 use gangway_webagent::permissions::By;
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, decide, server};
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::server::TestServer;
+use crate::server::server;
 
 const PAY: &str = "https://pay.example";
 const EVIL: &str = "https://evil.example";
@@ -47,7 +51,7 @@ async fn a_framed_page_uses_what_its_origin_has_but_asks_for_nothing_more() {
             words.contains("data-gangway-delegate") && words.contains(PAY),
             "{words}"
         );
-        assert!(server.app.asks.asks.list().is_empty());
+        assert!(server.service.asks.list().is_empty());
     }
     // Frames of the same site, and of Gangway itself, are no frames of others.
     let own = format!("http://{}", server.address);
@@ -76,7 +80,7 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
         );
         let id = page.begin("permissions.request", wish()).await;
         let ask = page.until("ask").await;
-        let shown = server.app.asks.asks.list();
+        let shown = server.service.asks.list();
         assert_eq!(shown[0].asker, Asker::Site(PAY.parse().unwrap()));
         let AskBody::Permission(request) = &shown[0].body else {
             panic!("{shown:?}")
@@ -85,12 +89,11 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
         decide(&server, &ask, "once").await;
         assert_eq!(page.end(id).await.1.unwrap()["granted"], true);
         let pay = PAY.parse().unwrap();
-        let forget = server.app.web_agent.permissions.forget(&pay, By::Page);
+        let forget = server.service.permissions.forget(&pay, By::Page);
         forget.await.unwrap();
     }
     let allowed = server
-        .app
-        .web_agent
+        .service
         .permissions
         .check(&SHOP.parse().unwrap(), Scope::ModelList);
     allowed.unwrap_err();

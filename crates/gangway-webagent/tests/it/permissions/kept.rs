@@ -10,12 +10,13 @@ use std::{
 };
 
 use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
+use gangway_testing::server::bare_client;
 use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Asking, SHOP, change, grant, origin, patch, wish};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
@@ -44,7 +45,7 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
     let server = server.restart().await;
     let (_, list) = server.get("/api/permissions").await;
     assert_eq!(list, json!({ "origins": [expected] }));
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     permissions
         .check(&origin(SHOP), Scope::ModelPrompt)
         .unwrap();
@@ -79,7 +80,7 @@ async fn a_revoke_takes_effect_at_once_and_is_told() {
         json!({ "origin": SHOP, "scopes": scopes, "allowedTools": ["a/b"] }),
     )
     .await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut changes = permissions.changes();
     changes.borrow_and_update();
     let scopes = json!({ "mcp:tools.call": "not-granted" });
@@ -215,7 +216,7 @@ async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
     let server = TestServer::start().await;
     let scopes = std::collections::BTreeMap::from([(Scope::ChatOpen, Grant::Denied)]);
     let setting = |number: usize| {
-        let permissions = std::sync::Arc::clone(&server.app.web_agent.permissions);
+        let permissions = std::sync::Arc::clone(&server.service.permissions);
         let settings = gangway_webagent::permissions::Settings {
             scopes: scopes.clone(),
             ..Default::default()
@@ -253,15 +254,13 @@ async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
 #[tokio::test]
 async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     let server = TestServer::with(|config| {
-        config.allowed_origins = vec!["https://friend.example".into()];
+        config.settings.allowed_origins = vec!["https://friend.example".into()];
     })
     .await;
     let body = json!({ "origin": SHOP, "scopes": { "model:prompt": "granted-always" } });
+    let bare = bare_client();
     let send = |name: &'static str, value: String| {
-        let request = server
-            .bare
-            .patch(server.url("/api/permissions"))
-            .json(&body);
+        let request = bare.patch(server.url("/api/permissions")).json(&body);
         let request = if name.is_empty() {
             request
         } else {
@@ -276,7 +275,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     // Whoever is trusted with the rest of the API does not decide for the person either.
     assert_eq!(send("origin", "https://friend.example".into()).await, 401);
     assert_eq!(
-        grant(&server.app.web_agent.permissions, Scope::ModelPrompt),
+        grant(&server.service.permissions, Scope::ModelPrompt),
         Grant::NotGranted
     );
     assert_eq!(
@@ -289,8 +288,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
         (Method::DELETE, "/api/permissions".to_owned()),
         (Method::POST, format!("/api/asks/{}", "0".repeat(32))),
     ] {
-        let request = server
-            .bare
+        let request = bare
             .request(method, server.url(&path))
             .json(&json!({ "decision": "always" }));
         assert_eq!(request.send().await.unwrap().status(), 401, "{path}");

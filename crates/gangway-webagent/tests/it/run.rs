@@ -1,9 +1,12 @@
 //! Tasks that pages give to an agent.
 
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, calls, end, grant, says},
+};
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, calls, end, grant, says, server};
-use crate::providers::fake::Fake;
+use crate::server::server;
 
 const ALL: [&str; 2] = ["model:tools", "mcp:tools.call"];
 
@@ -138,8 +141,8 @@ async fn an_aborted_run_ends_and_a_page_that_is_gone_leaves_nothing_running() {
     page.begin("run", json!({ "task": "x" })).await;
     while page.hear().await["event"]["type"] != "token" {}
     page.say(json!({ "type": "bye" })).await;
-    let idle = || async { (server.app.models.registry.activity().active == 0).then_some(()) };
-    crate::support::eventually(idle).await;
+    let idle = || async { (server.service.models.registry.activity().active == 0).then_some(()) };
+    gangway_testing::eventually(idle).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,13 +1,17 @@
 //! `gangway permissions`, as a person uses it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use gangway_client::{DataFolder, ServerNote};
-use gangway_core::{Grant, Scope};
-use gangway_webagent::permissions::Decision;
+use gangway_core::{Grant, Scope, Tool};
+use gangway_testing::webagent_client::SHOP;
+use gangway_webagent::permissions::{AskId, Decision, Wish};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
-use super::{Asking, SHOP, grant, tool, wish};
 use crate::support::{Gangway, TestServer};
 
 /// Whether it worked, and what it printed.
@@ -36,6 +40,14 @@ async fn fails(data: &Path, arguments: &[&str]) -> String {
     text
 }
 
+fn tool(name: &str) -> Arc<Tool> {
+    Arc::new(Tool {
+        name: name.parse().unwrap(),
+        description: format!("What {name} does"),
+        input_schema: json!({ "type": "object" }),
+    })
+}
+
 /// A folder whose note names the server of the test.
 fn leading_to(server: &TestServer) -> (tempfile::TempDir, PathBuf, DataFolder) {
     let folder = tempfile::tempdir().unwrap();
@@ -60,11 +72,24 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
             .await
             .contains("no pending requests")
     );
-    let mut asked = wish(SHOP, &[Scope::ToolsCall, Scope::ChatOpen]);
-    asked.reason = "To \u{1b}[2Jfind things".into();
-    asked.offered = vec![tool("files/read"), tool("files/write")];
-    let mut asking = Asking::begin(&server.app.web_agent.permissions, asked);
-    let id = asking.id().await.to_string();
+    let asked = Wish {
+        origin: SHOP.parse().unwrap(),
+        tab: format!("{:032x}", 1).parse().unwrap(),
+        embedder: None,
+        scopes: vec![Scope::ToolsCall, Scope::ChatOpen],
+        reason: "To \u{1b}[2Jfind things".into(),
+        tools: None,
+        offered: vec![tool("files/read"), tool("files/write")],
+        server: None,
+        hidden: false,
+    };
+    let (tell, mut shown) = mpsc::channel(1);
+    let permissions = Arc::clone(&server.app.web_agent.permissions);
+    let asking = tokio::spawn(async move {
+        let told = move |id: &AskId| tell.try_send(id.clone()).unwrap();
+        permissions.request(asked, told).await
+    });
+    let id = shown.recv().await.unwrap().to_string();
     let shown = ok(&data, &["pending"]).await;
     for word in [
         SHOP,
@@ -96,7 +121,7 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
         &["answer", &id[..8], "always", "--tool", "files/read"],
     )
     .await;
-    let outcome = asking.outcome().await;
+    let outcome = asking.await.unwrap().unwrap();
     assert_eq!(outcome.decision, Decision::Always);
     assert_eq!(outcome.standing.tools.unwrap().len(), 1);
     assert!(
@@ -167,10 +192,12 @@ async fn sites_are_allowed_refused_revoked_and_forgotten_with_and_without_a_serv
         );
         assert!(fails(data, &["allow", SHOP]).await.contains("SCOPE"));
     }
-    assert_eq!(
-        grant(&server.app.web_agent.permissions, Scope::ChatOpen),
-        Grant::NotGranted
-    );
+    let standing = server
+        .app
+        .web_agent
+        .permissions
+        .standing(&SHOP.parse().unwrap());
+    assert_eq!(standing.of(Scope::ChatOpen), Grant::NotGranted);
     assert!(
         fails(alone.path(), &["pending"])
             .await

@@ -1,9 +1,9 @@
 //! What pages may do in their own tab by way of the extension: each with a scope of its own.
 
+use gangway_testing::webagent_client::{Broker, SHOP, allow, decide};
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, decide};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 /// The calls, and what each needs.
 const CALLS: [(&str, &str); 4] = [
@@ -47,7 +47,7 @@ async fn what_is_denied_or_taken_back_is_refused_at_the_next_call() {
     allow(&server, SHOP, &["browser:activeTab.click"]).await;
     let mut page = Broker::by_extension(&server, SHOP).await;
     assert_eq!(code(&mut page, "tab.click").await, Value::Null);
-    super::client::grant(
+    gangway_testing::webagent_client::grant(
         &server,
         SHOP,
         json!({ "scopes": { "browser:activeTab.click": "denied" } }),

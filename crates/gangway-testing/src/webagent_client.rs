@@ -1,4 +1,4 @@
-//! A broker as a page's script has it, and a server with a model and a real MCP server.
+//! A broker as a page's script has it, the person who decides, and what a model says to both.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,23 +11,9 @@ use tokio_tungstenite::{
     tungstenite::{Message, client::IntoClientRequest},
 };
 
-use crate::{
-    providers::fake::Fake,
-    support::{LOCAL_TOKEN, TestServer, socket},
-    tools::with_memory,
-};
+use crate::server::{Client, LOCAL_TOKEN, socket};
 
 pub const SHOP: &str = "https://shop.example";
-
-/// A server with a real MCP server and this model.
-pub async fn server(model: &Fake) -> TestServer {
-    let base = model.start().await;
-    let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
-    with_memory(|config| {
-        config.providers = gangway::config::Config::parse(&yaml).unwrap().providers;
-    })
-    .await
-}
 
 /// A piece of a model's answer.
 pub fn says(text: &str) -> String {
@@ -52,7 +38,7 @@ pub fn calls(tools: &[(&str, &str)]) -> String {
 }
 
 /// Sets what an origin may do, as the Permissions page does.
-pub async fn grant(server: &TestServer, origin: &str, change: Value) {
+pub async fn grant(server: &Client, origin: &str, change: Value) {
     let mut change = change;
     change["origin"] = json!(origin);
     let request = server.http.patch(server.url("/api/permissions"));
@@ -62,7 +48,7 @@ pub async fn grant(server: &TestServer, origin: &str, change: Value) {
 }
 
 /// Lets an origin do all of this.
-pub async fn allow(server: &TestServer, origin: &str, scopes: &[&str]) {
+pub async fn allow(server: &Client, origin: &str, scopes: &[&str]) {
     let scopes: serde_json::Map<_, _> = scopes
         .iter()
         .map(|scope| ((*scope).to_owned(), json!("granted-always")))
@@ -82,7 +68,7 @@ pub struct Broker {
 
 impl Broker {
     /// A page of this origin.
-    pub async fn of(server: &TestServer, origin: &str) -> Self {
+    pub async fn of(server: &Client, origin: &str) -> Self {
         Self::at(server.address, LOCAL_TOKEN, origin).await
     }
 
@@ -95,7 +81,7 @@ impl Broker {
     }
 
     /// A page of this origin in a browser with the extension.
-    pub async fn by_extension(server: &TestServer, origin: &str) -> Self {
+    pub async fn by_extension(server: &Client, origin: &str) -> Self {
         let stream = TcpStream::connect(server.address).await.unwrap();
         let mut request = socket(
             &format!("ws://{}/ws/web-agent", server.address),
@@ -121,12 +107,12 @@ impl Broker {
     }
 
     /// Says hello in its own way.
-    pub async fn hello(server: &TestServer, hello: Value) -> (Self, Value) {
+    pub async fn hello(server: &Client, hello: Value) -> (Self, Value) {
         Self::hello_at(server.address, hello, Some(LOCAL_TOKEN)).await
     }
 
     /// Says hello from a browser of which nobody knows whose it is.
-    pub async fn stranger(server: &TestServer, hello: Value) -> (Self, Value) {
+    pub async fn stranger(server: &Client, hello: Value) -> (Self, Value) {
         Self::hello_at(server.address, hello, None).await
     }
 
@@ -147,7 +133,7 @@ impl Broker {
         (broker, welcome)
     }
 
-    pub async fn connect(server: &TestServer, origin: Option<&str>) -> Result<Socket, u16> {
+    pub async fn connect(server: &Client, origin: Option<&str>) -> Result<Socket, u16> {
         Self::connect_at(server.address, origin, None).await
     }
 
@@ -176,7 +162,7 @@ impl Broker {
     }
 
     /// The same page after its connection was lost.
-    pub async fn again(self, server: &TestServer, origin: &str) -> (Self, Value) {
+    pub async fn again(self, server: &Client, origin: &str) -> (Self, Value) {
         let Self {
             visit, seen, last, ..
         } = self;
@@ -280,7 +266,7 @@ impl Broker {
 }
 
 /// Decides what the person is asked.
-pub async fn decide(server: &TestServer, ask: &Value, decision: &str) {
+pub async fn decide(server: &Client, ask: &Value, decision: &str) {
     let id = ask["ask"].as_str().unwrap();
     let url = server.url(&format!("/api/asks/{id}"));
     let request = server.http.post(url).bearer_auth("local-token");

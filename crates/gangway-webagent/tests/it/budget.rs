@@ -1,10 +1,14 @@
 //! The model budget of an origin.
 
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, end, says},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, end, says, server};
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::server::TestServer;
+use crate::server::server;
 
 async fn set(server: &TestServer, budget: Value) -> (u16, Value) {
     let wish = json!({ "origin": SHOP, "budget": budget });
@@ -78,7 +82,7 @@ async fn a_call_beyond_the_concurrent_limit_waits_and_usage_is_estimated_when_th
     let made = page.call("text.create", json!({})).await.unwrap();
     let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });
     let first = page.begin("text.prompt", wish).await;
-    crate::support::eventually(|| async { (!model.asked().is_empty()).then_some(()) }).await;
+    gangway_testing::eventually(|| async { (!model.asked().is_empty()).then_some(()) }).await;
     let mut other = Broker::of(&server, SHOP).await;
     let made = other.call("text.create", json!({})).await.unwrap();
     let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });

@@ -1,16 +1,17 @@
 //! Pages that ask too much, and words that are meant to deceive.
 
 use gangway_core::Scope;
+use gangway_testing::eventually;
 use gangway_webagent::permissions::{Decision, TooMany};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, change, details, requests, wish};
-use crate::support::{TestServer, eventually};
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let scopes = [
         Scope::ModelPrompt,
         Scope::ModelList,
@@ -38,7 +39,7 @@ async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
 #[tokio::test]
 async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let asking: Vec<_> = (0..1000)
         .map(|_| Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt])))
         .collect();
@@ -55,7 +56,7 @@ async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
         }
     }
     assert_eq!((refused, waiting.len()), (936, 64));
-    let asks = server.app.asks.asks.list();
+    let asks = server.service.asks.list();
     assert_eq!((asks.len(), requests(&server)[0].1.waiting), (1, 0));
     answer(&server, &asks[0].id, json!({ "decision": "always" })).await;
     for one in waiting {
@@ -66,7 +67,7 @@ async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
 #[tokio::test]
 async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut open = Vec::new();
     for hidden in [true, false] {
         for number in 0..32 {
@@ -89,7 +90,7 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
 #[tokio::test]
 async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut open = Vec::new();
     for number in 0..40 {
         let from = format!("https://s{number}.evil.example");
@@ -120,7 +121,7 @@ async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out()
 #[tokio::test]
 async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     for number in 0..10 {
         let from = format!("https://s{number}.evil.example");
         let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
@@ -136,7 +137,7 @@ async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
 #[tokio::test]
 async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_it() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     for _ in 0..10 {
         let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
         asking.id().await;
@@ -166,7 +167,7 @@ async fn a_reason_is_one_line_that_reads_as_it_is_written() {
         "To help.\n\n\n\u{202e}Gangway says:\u{200b} press \u{1b}[1mAlways allow\r\n{}",
         "x".repeat(10_000)
     );
-    let mut asking = Asking::begin(&server.app.web_agent.permissions, deceiving);
+    let mut asking = Asking::begin(&server.service.permissions, deceiving);
     let id = asking.id().await;
     let reason = details(&server, &id).reason.unwrap();
     assert!(

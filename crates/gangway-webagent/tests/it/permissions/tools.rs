@@ -7,7 +7,7 @@ use gangway_webagent::permissions::{Decision, Permissions, Wish};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, details, origin, patch, tab, tool, wish};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 fn with_tools(scopes: &[Scope], named: Option<&[&str]>, offered: &[&str]) -> Wish {
     let mut wish = wish(SHOP, scopes);
@@ -30,7 +30,7 @@ fn may(permissions: &Permissions, name: &str) -> bool {
 #[tokio::test]
 async fn the_tools_that_stay_checked_are_allowed_and_no_others() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     assert!(!may(permissions, "files/read"));
     let all = ["files/read", "files/write", "web/search"];
     let mut asking = Asking::begin(permissions, with_tools(&[Scope::ToolsCall], None, &all));
@@ -70,7 +70,7 @@ async fn the_tools_that_stay_checked_are_allowed_and_no_others() {
 #[tokio::test]
 async fn no_tool_checked_means_none() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut asking = Asking::begin(permissions, with_tools(&[Scope::ToolsCall], None, &["a/b"]));
     let id = asking.id().await;
     answer(&server, &id, json!({ "decision": "always", "tools": [] })).await;
@@ -83,7 +83,7 @@ async fn no_tool_checked_means_none() {
 #[tokio::test]
 async fn a_page_names_tools_and_is_asked_about_those_alone() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let all = ["files/read", "files/write", "web/search", "mail/send"];
     let named = ["files/*", "web/search", "made/up"];
     let mut asking = Asking::begin(
@@ -138,7 +138,7 @@ async fn a_page_names_tools_and_is_asked_about_those_alone() {
 #[tokio::test]
 async fn a_tool_that_is_allowed_once_is_not_always_allowed() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let scopes = json!({ "mcp:tools.call": "granted-always" });
     patch(
         &server,
@@ -161,16 +161,13 @@ async fn a_tool_that_is_allowed_once_is_not_always_allowed() {
     assert_eq!(allowed(permissions).unwrap(), ["a/one"]);
     drop(here);
     let server = server.restart().await;
-    assert_eq!(
-        allowed(&server.app.web_agent.permissions).unwrap(),
-        ["a/one"]
-    );
+    assert_eq!(allowed(&server.service.permissions).unwrap(), ["a/one"]);
 }
 
 #[tokio::test]
 async fn tools_are_not_asked_about_where_their_scope_is_refused() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let scopes = json!({ "mcp:tools.call": "denied" });
     patch(&server, json!({ "origin": SHOP, "scopes": scopes })).await;
     let named = with_tools(&[Scope::ToolsCall], Some(&["a/b"]), &["a/b"]);
@@ -184,7 +181,7 @@ async fn tools_are_not_asked_about_where_their_scope_is_refused() {
 #[tokio::test]
 async fn a_tool_whose_name_reads_otherwise_than_it_is_written_is_not_offered() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut many = with_tools(
         &[Scope::ToolsCall],
         None,

@@ -5,13 +5,13 @@ use gangway_webagent::permissions::Permissions;
 use serde_json::json;
 
 use super::{Asking, answer, details, origin, patch, tab, wish};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_never_longer() {
     const LAN: &str = "http://printer.example";
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     for change in [
         json!({ "scopes": { "model:prompt": "granted-always" } }),
         json!({ "scopes": { "model:prompt": "granted-always" }, "duration": "1h" }),
@@ -49,7 +49,7 @@ async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_
     let denied = json!({ "origin": LAN, "scopes": { "chat:open": "denied" } });
     assert_eq!(patch(&server, denied).await.0, 200);
     let server = server.restart().await;
-    let standing = server.app.web_agent.permissions.standing(&origin(LAN));
+    let standing = server.service.permissions.standing(&origin(LAN));
     assert_eq!(standing.of(Scope::ModelPrompt), Grant::NotGranted);
     assert_eq!(standing.of(Scope::ChatOpen), Grant::Denied);
     // A page of this machine needs no HTTPS.

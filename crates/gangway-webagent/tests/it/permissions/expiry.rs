@@ -14,7 +14,7 @@ use super::{
     once::{Still, pass},
     origin, patch, tool, wish,
 };
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 const HOUR: u64 = 60 * 60;
 
@@ -219,7 +219,7 @@ async fn over_rest_an_answer_lasts_thirty_days_unless_it_says_otherwise_and_the_
             None,
         ),
     ] {
-        let mut asking = Asking::begin(&server.app.web_agent.permissions, wish(SHOP, &[scope]));
+        let mut asking = Asking::begin(&server.service.permissions, wish(SHOP, &[scope]));
         let id = asking.id().await;
         let (status, body) = answer(&server, &id, said).await;
         assert_eq!(status, 204, "{body}");

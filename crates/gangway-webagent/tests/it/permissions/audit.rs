@@ -5,7 +5,7 @@ use gangway_webagent::permissions::{By, Used};
 use serde_json::{Value, json};
 
 use super::{Asking, SHOP, answer, origin, patch, tool, wish};
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 fn used(what: &str) -> Used {
     Used {
@@ -30,7 +30,7 @@ async fn entries(server: &TestServer, query: &str) -> Vec<Value> {
 #[tokio::test]
 async fn every_decision_and_every_use_is_in_the_log_newest_first() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut wish = wish(SHOP, &[Scope::ModelPrompt, Scope::ToolsCall]);
     wish.offered = vec![tool("a/b"), tool("a/c")];
     wish.reason = "a secret reason".into();
@@ -86,7 +86,7 @@ async fn every_decision_and_every_use_is_in_the_log_newest_first() {
 #[tokio::test]
 async fn the_log_is_read_page_by_page_without_a_gap() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     for number in 0..50 {
         let who = if number % 2 == 0 {
             SHOP
@@ -122,7 +122,7 @@ async fn the_log_is_read_page_by_page_without_a_gap() {
 #[tokio::test]
 async fn whoever_fills_the_log_pushes_out_its_own_entries_and_nobody_elses() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     patch(
         &server,
         json!({ "origin": SHOP, "scopes": { "model:prompt": "denied" } }),
@@ -146,8 +146,7 @@ async fn whoever_fills_the_log_pushes_out_its_own_entries_and_nobody_elses() {
     // What is kept is kept as such: a restart finds the same.
     let server = server.restart().await;
     let again = server
-        .app
-        .web_agent
+        .service
         .permissions
         .log(None, None, 20_000)
         .await
@@ -161,8 +160,7 @@ async fn uses_that_are_too_many_to_write_down_are_counted() {
     // Without a pause: nobody writes meanwhile.
     for number in 0..3000 {
         server
-            .app
-            .web_agent
+            .service
             .permissions
             .note(&origin(SHOP), used(&number.to_string()));
     }
@@ -184,7 +182,7 @@ async fn the_log_tells_pages_the_person_and_the_extension_apart() {
     request.bearer_auth("local-token").send().await.unwrap();
     for by in [By::Page, By::Extension] {
         let used = Used { by, ..used("x") };
-        server.app.web_agent.permissions.note(&origin(SHOP), used);
+        server.service.permissions.note(&origin(SHOP), used);
     }
     let by: Vec<_> = entries(&server, "").await;
     let by: Vec<_> = by.iter().map(|entry| entry["by"].clone()).collect();

@@ -1,16 +1,17 @@
 //! Asking the person, and what comes of their answers.
 
 use gangway_core::{Grant, GrantDuration, Scope};
+use gangway_testing::eventually;
 use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, WishedServer};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, details, grant, origin, patch, requests, tab, wish};
-use crate::support::{TestServer, eventually};
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let scopes = [Scope::ModelPrompt, Scope::ChatOpen];
     let mut asking = Asking::begin(permissions, wish(SHOP, &scopes));
     let id = asking.id().await;
@@ -40,24 +41,24 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     );
     let server = server.restart().await;
     assert_eq!(
-        grant(&server.app.web_agent.permissions, Scope::ChatOpen),
+        grant(&server.service.permissions, Scope::ChatOpen),
         Grant::Always
     );
     // Nothing is missing now, so nobody is asked.
-    let again = Asking::begin(&server.app.web_agent.permissions, wish(SHOP, &scopes));
+    let again = Asking::begin(&server.service.permissions, wish(SHOP, &scopes));
     assert_eq!(again.outcome().await.decision, Decision::NothingToAsk);
 }
 
 #[tokio::test]
 async fn a_no_is_remembered_and_only_the_rest_is_asked() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     answer(&server, &id, json!({ "decision": "deny" })).await;
     assert_eq!(asking.outcome().await.decision, Decision::Denied);
     let server = server.restart().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let again = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
         .outcome()
         .await;
@@ -89,7 +90,7 @@ async fn a_no_is_remembered_and_only_the_rest_is_asked() {
 async fn a_question_is_answered_once_and_by_one() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
-        &server.app.web_agent.permissions,
+        &server.service.permissions,
         wish(SHOP, &[Scope::ModelPrompt]),
     );
     let id = asking.id().await;
@@ -123,7 +124,7 @@ async fn a_question_is_answered_once_and_by_one() {
 #[tokio::test]
 async fn a_page_that_goes_takes_its_question_along() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let mut behind = Asking::begin(permissions, wish(SHOP, &[Scope::ChatOpen]));
@@ -145,7 +146,7 @@ async fn a_page_that_goes_takes_its_question_along() {
 #[tokio::test]
 async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let mut first = Asking::begin(
         permissions,
         wish(SHOP, &[Scope::ModelPrompt, Scope::ChatOpen]),
@@ -186,7 +187,7 @@ async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() 
 async fn allowing_it_elsewhere_answers_the_question_too() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
-        &server.app.web_agent.permissions,
+        &server.service.permissions,
         wish(SHOP, &[Scope::ModelPrompt]),
     );
     asking.id().await;
@@ -203,7 +204,7 @@ async fn allowing_it_elsewhere_answers_the_question_too() {
 #[tokio::test]
 async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let hidden = |tab: &str| {
         let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
         hidden.hidden = true;
@@ -234,7 +235,7 @@ async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() 
 #[tokio::test]
 async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     let scopes = json!({ "mcp:servers.register": "granted-always" });
     patch(&server, json!({ "origin": SHOP, "scopes": scopes })).await;
     let bring = |url: &str| {
@@ -289,7 +290,7 @@ async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
 #[tokio::test]
 async fn where_too_many_sites_are_kept_once_is_still_possible() {
     let server = TestServer::start().await;
-    let permissions = &server.app.web_agent.permissions;
+    let permissions = &server.service.permissions;
     for number in 0..1000 {
         let scopes = [(Scope::ChatOpen, Grant::Denied)].into();
         let settings = gangway_webagent::permissions::Settings {

@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use gangway_testing::{
+    eventually,
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, decide, end, says},
+};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, decide, end, says, server};
-use crate::{
-    providers::fake::Fake,
-    support::{TestServer, eventually},
-};
+use crate::server::TestServer;
+use crate::server::server;
 
 fn wish(scope: &str) -> Value {
     json!({ "scopes": [scope] })
@@ -68,41 +70,6 @@ async fn a_reloaded_page_withdraws_the_question_of_the_one_before_and_is_not_blo
 }
 
 #[tokio::test]
-async fn a_window_that_is_closed_before_it_loads_ends_its_question() {
-    let server = TestServer::start().await;
-    let mut page = Broker::of(&server, SHOP).await;
-    let mut other = Broker::of(&server, "https://other.example").await;
-    let id = page
-        .begin("permissions.request", wish("model:prompt"))
-        .await;
-    let ask = page.until("ask").await;
-    let closed = json!({ "ask": ask["ask"] });
-    // Only the page that asks can say so.
-    other
-        .call("permissions.closed", closed.clone())
-        .await
-        .unwrap();
-    assert_eq!(open_asks(&server).await.len(), 1);
-    page.begin("permissions.closed", closed).await;
-    let answer = page.end(id).await.1.unwrap();
-    assert_eq!(answer["scopes"]["model:prompt"], "not-granted");
-
-    // Once it loads, its own connection tells, whatever the page says.
-    let id = page
-        .begin("permissions.request", wish("model:prompt"))
-        .await;
-    let ask = page.until("ask").await;
-    let url = server.url(ask["url"].as_str().unwrap());
-    server.http.get(url).send().await.unwrap();
-    let closed = json!({ "ask": ask["ask"] });
-    page.begin("permissions.closed", closed).await;
-    page.until("result").await;
-    assert_eq!(open_asks(&server).await.len(), 1);
-    decide(&server, &ask, "once").await;
-    assert_eq!(page.end(id).await.1.unwrap()["granted"], true);
-}
-
-#[tokio::test]
 async fn a_question_that_is_dismissed_is_not_granted_within_two_seconds() {
     let server = TestServer::start().await;
     let mut page = Broker::of(&server, SHOP).await;
@@ -133,7 +100,7 @@ async fn a_call_that_a_restart_interrupts_gets_a_code_that_can_be_retried() {
     let prompt = json!({ "sessionId": made["sessionId"], "input": "Go" });
     page.begin("text.prompt", prompt).await;
     page.until("event").await;
-    server.app.http.stop.cancel();
+    server.services.stop.cancel();
     let told = page.until_closed().await;
     let error = told.iter().find(|one| one["type"] == "error").unwrap();
     assert_eq!(error["error"]["code"], "ERR_SERVER_UNAVAILABLE", "{error}");

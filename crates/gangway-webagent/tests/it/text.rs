@@ -1,10 +1,13 @@
 //! Conversations of pages with a model.
 
 use gangway_core::{Ended, Event, Outcome};
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, end, grant, says},
+};
 use serde_json::{Value, json};
 
-use super::client::{Broker, SHOP, allow, end, grant, says, server};
-use crate::providers::fake::Fake;
+use crate::server::server;
 
 async fn open(page: &mut Broker, wish: Value) -> String {
     let made = page.call("text.create", wish).await.unwrap();
@@ -187,7 +190,7 @@ async fn a_model_that_fails_is_told_by_its_kind() {
 
 #[tokio::test]
 async fn without_any_model_a_page_is_told_before_it_says_anything() {
-    let server = crate::support::TestServer::start().await;
+    let server = crate::server::TestServer::start().await;
     allow(&server, SHOP, &["model:prompt"]).await;
     let mut page = Broker::of(&server, SHOP).await;
     assert_eq!(
@@ -209,7 +212,7 @@ async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
     let prompt = json!({ "sessionId": session, "input": "Go on and on" });
     let id = page.begin("text.prompt", prompt).await;
 
-    let hub = &server.app.hub;
+    let hub = server.hub();
     let outcome = async {
         let live = loop {
             match hub.left_over(jiff::Timestamp::MAX).await.unwrap()[..] {

@@ -1,14 +1,18 @@
 //! The connection of a broker: who may open it, and what happens when it is lost.
 
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, decide, end, says},
+};
 use serde_json::json;
 
-use super::client::{Broker, SHOP, allow, decide, end, says, server};
-use crate::{providers::fake::Fake, support::TestServer};
+use crate::server::TestServer;
+use crate::server::server;
 
 #[tokio::test]
 async fn only_frames_of_our_own_may_broker() {
     let server = TestServer::with(|config| {
-        config.allowed_origins = vec!["https://friend.example".into()];
+        config.settings.allowed_origins = vec!["https://friend.example".into()];
     })
     .await;
     let own = format!("http://{}", server.address);
@@ -98,28 +102,16 @@ async fn pages_of_one_origin_are_counted() {
         let hello = json!({ "type": "hello", "v": 1, "origin": SHOP, "tab": "0".repeat(32) });
         (Broker::hello(&server, hello).await.1["type"] == "welcome").then_some(())
     };
-    crate::support::eventually(room).await;
+    gangway_testing::eventually(room).await;
 }
 
 #[tokio::test]
 async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = gangway_core::Store::open(folder.path()).unwrap();
-    let keys = gangway_http::auth::Keys::load(store.clone()).await.unwrap();
-    let key = keys
-        .create(
-            &"mine".parse().unwrap(),
-            vec![gangway_http::auth::KeyScope::Admin],
-            None,
-        )
-        .await
-        .unwrap();
-    let config = gangway::config::Config {
-        hosts: vec!["gangway.example".into()],
-        ..Default::default()
-    };
-    drop(keys);
-    let server = TestServer::on(folder, config, Default::default(), store).await;
+    let server = TestServer::with(|config| {
+        config.settings.hosts = vec!["gangway.example".into()];
+    })
+    .await;
+    let key = server.key("admin").await;
     let hello = |more: serde_json::Value| {
         let mut hello = json!({ "type": "hello", "v": 1, "origin": SHOP, "tab": "0".repeat(32) });
         hello

@@ -1,9 +1,12 @@
 //! Tools that pages list and call.
 
+use gangway_testing::{
+    fake::Fake,
+    webagent_client::{Broker, SHOP, allow, decide, grant},
+};
 use serde_json::json;
 
-use super::client::{Broker, SHOP, allow, decide, grant, server};
-use crate::providers::fake::Fake;
+use crate::server::server;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_asks_lists_and_calls_and_every_check_has_its_place() {

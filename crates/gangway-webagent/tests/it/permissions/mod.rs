@@ -2,7 +2,6 @@
 
 mod asking;
 mod audit;
-mod command;
 mod expiry;
 mod flood;
 mod http;
@@ -19,7 +18,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 const SHOP: &str = "https://shop.example";
 
@@ -59,7 +58,7 @@ fn grant(permissions: &Permissions, scope: Scope) -> Grant {
 
 /// The permission requests that the person is shown.
 fn requests(server: &TestServer) -> Vec<(Origin, PermissionRequest)> {
-    let list = server.app.asks.asks.list();
+    let list = server.service.asks.list();
     let request = |ask: &Arc<gangway_core::Ask>| match (&ask.asker, &ask.body) {
         (Asker::Site(origin), AskBody::Permission(request)) => (origin.clone(), request.clone()),
         other => panic!("{other:?}"),
@@ -69,7 +68,7 @@ fn requests(server: &TestServer) -> Vec<(Origin, PermissionRequest)> {
 
 /// One permission request.
 fn details(server: &TestServer, id: &AskId) -> PermissionRequest {
-    match &server.app.asks.asks.get(id).unwrap().body {
+    match &server.service.asks.get(id).unwrap().body {
         AskBody::Permission(request) => request.clone(),
         other => panic!("{other:?}"),
     }
