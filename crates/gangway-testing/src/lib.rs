@@ -18,13 +18,22 @@ pub mod mcp_servers;
 pub mod openai_client;
 #[cfg(feature = "server")]
 pub mod relay_client;
+#[cfg(feature = "remote")]
+pub mod remote_client;
+#[cfg(feature = "server")]
+pub mod remote_model;
+#[cfg(feature = "remote")]
+pub mod remote_stock;
 #[cfg(feature = "runner")]
 pub mod runner;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "sessions")]
 pub mod sessions;
+#[cfg(feature = "server")]
+pub mod sse;
 pub mod tmux;
+pub mod tmux_shell;
 mod wait;
 #[cfg(feature = "server")]
 pub mod webagent_client;

@@ -95,6 +95,7 @@ pub struct Settings {
     pub limits: LimitsConfig,
     pub hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
+    pub embed_origins: Vec<String>,
     pub app_apis: &'static [AppApi],
 }
 
@@ -108,6 +109,7 @@ impl Default for Settings {
             },
             hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            embed_origins: Vec::new(),
             app_apis: &[],
         }
     }
@@ -178,7 +180,13 @@ impl RouteServer {
 
     /// A new key with this scope.
     pub async fn key(&self, scope: &str) -> CreatedKey {
-        let (name, scopes) = ("key".parse().unwrap(), vec![scope.parse().unwrap()]);
+        self.key_for(&[scope]).await
+    }
+
+    /// A new key with these scopes.
+    pub async fn key_for(&self, scopes: &[&str]) -> CreatedKey {
+        let name = "key".parse().unwrap();
+        let scopes = scopes.iter().map(|scope| scope.parse().unwrap()).collect();
         let created = self.services.keys.create(&name, scopes, None).await;
         created.unwrap()
     }
@@ -333,7 +341,7 @@ async fn http(store: &Store, address: SocketAddr, settings: &Settings) -> Http {
     let settings = GuardSettings {
         hosts: &settings.hosts,
         allowed_origins: &settings.allowed_origins,
-        embed_origins: &[],
+        embed_origins: &settings.embed_origins,
         required: true,
         limits: &limits,
         app_apis: settings.app_apis,
@@ -348,7 +356,7 @@ async fn http(store: &Store, address: SocketAddr, settings: &Settings) -> Http {
         addresses: AppAddresses::new(None, address).unwrap(),
         pages_url: own_url.clone(),
         own_url,
-        page_policy: HeaderValue::from_static("default-src 'none'"),
+        page_policy: HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
         metrics: Metrics::new(),
         sockets: TaskTracker::new(),
         stop: CancellationToken::new(),

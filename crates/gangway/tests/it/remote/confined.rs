@@ -77,45 +77,6 @@ async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_visitor_cannot_give_an_answer_that_holds_in_every_chat() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Good day").await;
-    for answer in ["Always allow", "Never allow"] {
-        let body = json!({ "question_id": "q", "answer": answer });
-        let (status, refused) = yard.post(&made, "answer", body).await;
-        assert_eq!(
-            (status, &refused["error_code"]),
-            (403, &json!("scope_required"))
-        );
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_agent_works_in_the_data_folder_whatever_its_project_is_called() {
-    let yard = Yard::open().await;
-    let link = yard.shop().join("link");
-    std::os::unix::fs::symlink(yard.data(), &link).unwrap();
-    for folder in [yard.data(), &link, yard.data().parent().unwrap()] {
-        let project = Some(json!({ "folder": folder }));
-        let kept = yard.server.call(Method::PUT, "/api/projects/evil", project);
-        let (status, answer) = kept.await;
-        assert_eq!(status, 400, "{} {answer}", folder.display());
-    }
-    // A folder that becomes a link later.
-    let two = yard.shop().join("two");
-    std::fs::create_dir(&two).unwrap();
-    let project = Some(json!({ "folder": two }));
-    let kept = yard.server.call(Method::PUT, "/api/projects/two", project);
-    assert_eq!(kept.await.0, 200);
-    std::fs::remove_dir(&two).unwrap();
-    std::os::unix::fs::symlink(yard.data(), &two).unwrap();
-    let mut wish = super::wish("Good day");
-    wish["project_name"] = json!("two");
-    let (status, answer) = yard.create(wish).await;
-    assert_eq!(status, 503, "{answer}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_of_gangway_reaches_a_remote_agents_session_by_a_key_for_chats() {
     let yard = Yard::open().await;
     let made = yard.agent("Good day").await;

@@ -28,7 +28,7 @@ fn assert_closes(answer: &str, status: u16) {
 
 #[tokio::test]
 async fn an_upload_that_is_refused_before_it_is_read_says_that_the_connection_closes() {
-    let yard = Yard::with(super::Model::says(&["Hi."]), |config| {
+    let yard = Yard::with(super::model::Model::says(&["Hi."]), |config| {
         config.remote_agents.upload_bytes = 1000;
         config.remote_agents.embed_defaults.file_upload = true;
     })

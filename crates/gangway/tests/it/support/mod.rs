@@ -3,15 +3,14 @@
 mod client;
 mod process;
 mod server;
-mod sse;
 mod weights;
 
 pub use client::current_token;
 pub use gangway_testing::{
     eventually,
     server::{LOCAL_TOKEN, client, socket},
+    sse::{Frame, SseReader},
 };
 pub use process::Gangway;
 pub use server::TestServer;
-pub use sse::{Frame, SseReader};
 pub use weights::test_weights;

@@ -1,6 +1,7 @@
 //! What an agent is doing, asked for and followed.
 
 use gangway_runner::wire::{ToRunner, What};
+use gangway_testing::sse::Frame;
 use serde_json::{Value, json};
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     model::Model,
     wish,
 };
-use crate::support::Frame;
 
 fn states(frames: &[Frame]) -> Vec<String> {
     let states = frames.iter().filter(|frame| frame.event == "agent.state");

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use futures_util::{SinkExt, StreamExt};
 use gangway_runner::wire::{FromRunner, Ticket, ToRunner, What};
+use gangway_testing::eventually;
 use tokio::net::UnixStream;
 use tokio_util::codec::{Framed, LinesCodec};
-
-use crate::support::eventually;
 
 /// What stands in tmux in the place of the runner, and does nothing.
 pub const NOBODY: &str = "sleep 60";

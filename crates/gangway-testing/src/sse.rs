@@ -16,7 +16,7 @@ pub struct Frame {
 /// A stream that is open.
 pub struct SseReader {
     pub status: reqwest::StatusCode,
-    chunks: Pin<Box<dyn Stream<Item = reqwest::Result<bytes::Bytes>> + Send>>,
+    chunks: Pin<Box<dyn Stream<Item = reqwest::Result<axum::body::Bytes>> + Send>>,
     buffer: Vec<u8>,
 }
 

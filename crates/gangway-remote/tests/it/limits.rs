@@ -1,10 +1,9 @@
 //! As many agents as there may be, and no more.
 
-use gangway::config::Config;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Made, Yard, answered, model::Model, tmux_sessions, wish};
+use super::{Made, Yard, answered, model::Model, server::Config, tmux_sessions, wish};
 
 fn most(agents: usize, of_one_key: usize) -> impl FnOnce(&mut Config) {
     move |config| {
@@ -57,12 +56,8 @@ async fn of_two_hundred_at_once_as_many_are_made_as_there_may_be() {
 async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
     let yard = Yard::with(Model::says(&["Hi."]), most(5, 2)).await;
     let mut keys = Vec::new();
-    for name in ["a", "b"] {
-        let (_, key) = yard
-            .server
-            .post("/api/keys", json!({ "name": name, "scopes": ["agents"] }))
-            .await;
-        keys.push(key["key"].as_str().unwrap().to_owned());
+    for _ in 0..2 {
+        keys.push(yard.server.key("agents").await.key);
     }
     let create = async |key: &str| {
         let request = yard.request(Method::POST, "/create").json(&wish("Hi."));

@@ -68,7 +68,7 @@ async fn after_a_restart_it_is_still_the_same_agent_with_a_new_token() {
 /// The first one that asked may be gone; the second waits all the same for what comes of it.
 #[tokio::test]
 async fn a_second_request_waits_until_the_agent_is_ready_or_is_not() {
-    let soon = |config: &mut gangway::config::Config| {
+    let soon = |config: &mut crate::server::Config| {
         config.remote_agents.creation_timeout_seconds = 1;
     };
     let yard = Yard::with_program("sleep 60", soon).await;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use gangway_testing::eventually;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
 use super::{Made, Yard, answered, in_address, model::Model, wish};
-use crate::support::eventually;
 
 async fn open() -> (Yard, Made) {
     let yard = Yard::with(Model::says(&["Hi."]), |config| {
@@ -251,7 +251,7 @@ async fn limits_say_whose_they_are_how_large_and_what_to_do() {
         config.remote_agents.upload_bytes = 1000;
         config.remote_agents.uploads_bytes = 1500;
         config.remote_agents.embed_defaults.file_upload = true;
-        config.sessions.queued_prompts = 1;
+        config.queued_prompts = Some(1);
     })
     .await;
     let made = yard.agent("Hi.").await;

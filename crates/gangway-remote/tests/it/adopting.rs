@@ -1,79 +1,13 @@
 //! Programs that run in the person's own tmux, as remote agents.
 
-use gangway_testing::tmux::Tmux;
+use gangway_testing::{
+    eventually,
+    tmux_shell::{Own, PROGRAM},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Made, Yard, answered, model::Model, process::Dock, tmux_sessions};
-use crate::support::{Gangway, eventually};
-
-/// Repeats what it reads, and ends with its input.
-const PROGRAM: &str = r#"perl -ne '$|=1; print "Heard: $_"'"#;
-
-/// A shell in a tmux of the person's own, in which they did something and then started a program.
-struct Own {
-    tmux: Tmux,
-}
-
-impl Own {
-    async fn with_program() -> Self {
-        let own = Self::with_shell().await;
-        own.types(PROGRAM);
-        own.until_runs("perl").await;
-        own
-    }
-
-    async fn with_shell() -> Self {
-        let tmux = Tmux::new();
-        let shell = ["bash", "--norc", "--noprofile", "-i"];
-        let new = ["new-session", "-d", "-s", "own", "-x", "100", "-y", "30"];
-        let made = tmux.call(&[&new[..], &shell[..]].concat());
-        assert!(made.status.success(), "{made:?}");
-        let own = Self { tmux };
-        own.types("seq 1000 1100; echo my-own-$((40 + 2))");
-        own.until_shows("my-own-42").await;
-        own
-    }
-
-    fn types(&self, line: &str) {
-        let typed = self.tmux.call(&["send-keys", "-t", "own", "-l", line]);
-        assert!(typed.status.success(), "{typed:?}");
-        self.tmux.call(&["send-keys", "-t", "own", "Enter"]);
-    }
-
-    fn shown(&self) -> String {
-        let shown = ["capture-pane", "-p", "-J", "-S", "-", "-t", "own"];
-        String::from_utf8_lossy(&self.tmux.call(&shown).stdout).into_owned()
-    }
-
-    async fn until_shows(&self, words: &str) {
-        eventually(|| async { self.shown().contains(words).then_some(()) }).await;
-    }
-
-    async fn until_runs(&self, program: &str) {
-        let asked = [
-            "display-message",
-            "-p",
-            "-t",
-            "own",
-            "#{pane_current_command}",
-        ];
-        eventually(|| async {
-            let running = self.tmux.call(&asked).stdout;
-            (String::from_utf8_lossy(&running).trim() == program).then_some(())
-        })
-        .await;
-    }
-
-    fn wish(&self) -> Value {
-        json!({
-            "project_name": "shop",
-            "socket": self.tmux.socket(),
-            "target": "own:0.0",
-            "quiet_ms": 300,
-        })
-    }
-}
+use super::{Made, Yard, answered, model::Model, tmux_sessions};
 
 async fn adopt(yard: &Yard, body: Value) -> (u16, Value) {
     answered(yard.request(Method::POST, "/adopt").json(&body)).await
@@ -261,47 +195,13 @@ async fn what_cannot_be_adopted_is_named_and_nothing_is_left() {
 async fn only_the_owner_adopts() {
     let own = Own::with_program().await;
     let yard = Yard::with(Model::says(&["Hi."]), |_| {}).await;
-    let wish = json!({ "name": "site", "scopes": ["agents", "chat", "tools", "apps"] });
-    let (_, key) = yard.server.post("/api/keys", wish).await;
-    let key = key["key"].as_str().unwrap();
+    let key = yard
+        .server
+        .key_for(&["agents", "chat", "tools", "apps"])
+        .await;
     let asked = yard.nobody(Method::POST, "/adopt").json(&own.wish());
-    let (status, refused) = answered(asked.bearer_auth(key)).await;
+    let (status, refused) = answered(asked.bearer_auth(key.key)).await;
     assert_eq!(status, 403, "{refused}");
     let asked = yard.nobody(Method::POST, "/adopt").json(&own.wish());
     assert_eq!(answered(asked).await.0, 401);
-}
-
-#[tokio::test]
-async fn the_command_line_adopts_and_tells_how_to_let_go() {
-    let own = Own::with_program().await;
-    let mut dock = Dock::new(Model::says(&["Hi."]), json!({})).await;
-    dock.start().await;
-    let mut command = Gangway::command(dock.folder.path());
-    command.args([
-        "agents",
-        "adopt",
-        "own:0.0",
-        "--project",
-        "shop",
-        "--message",
-        "Hello",
-    ]);
-    let command = command.arg("--socket").arg(own.tmux.socket());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{output:?}");
-    assert!(
-        said.contains("/embed/") && said.contains("gangway agents stop"),
-        "{said}"
-    );
-    own.until_shows("Heard: Hello").await;
-    let mut command = Gangway::command(dock.folder.path());
-    let command = command.args(["agents", "adopt", "nowhere", "--project", "shop"]);
-    let command = command.arg("--socket").arg(own.tmux.socket());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        !output.status.success() && said.contains("tmux list-panes"),
-        "{said}"
-    );
 }

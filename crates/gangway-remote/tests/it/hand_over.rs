@@ -1,10 +1,11 @@
 //! An agent continues in a fresh context, with a summary, and whoever chats with it notices nothing but a line.
 
+use gangway_remote::config::BrainConfig;
+use gangway_testing::eventually;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Yard, answered, brains::brain, model::Model, process::Dock};
-use crate::support::{Gangway, eventually};
+use super::{Yard, answered, model::Model};
 
 #[tokio::test]
 async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_and_token() {
@@ -53,8 +54,19 @@ async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_an
 
 #[tokio::test]
 async fn a_program_for_terminals_cannot_be_asked() {
-    let terminal = brain(None, Some(vec!["cat".into()]));
-    let yard = Yard::with(Model::says(&["Not asked."]), terminal).await;
+    let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+        let brain = BrainConfig {
+            acp: None,
+            terminal: Some(vec!["cat".into()]),
+            env: [].into(),
+            prompt: None,
+            quiet_ms: 100,
+        };
+        config.remote_agents.brains.insert("other".into(), brain);
+        config.projects.get_mut("shop").unwrap().brain = Some("other".into());
+        config.remote_agents.creation_timeout_seconds = 2;
+    })
+    .await;
     let made = yard.agent("Hello.").await;
     let url = format!("{}/api/remote_agents/hand_over/{}", yard.base, made.id);
     let (status, error) = answered(yard.owner.post(&url)).await;
@@ -64,36 +76,4 @@ async fn a_program_for_terminals_cannot_be_asked() {
     );
     let (_, shown) = answered(yard.request(Method::GET, &format!("/{}", made.id))).await;
     assert_eq!(shown["can_hand_over"], false);
-}
-
-#[tokio::test]
-async fn the_command_line_hands_an_agent_over_and_says_why_it_cannot() {
-    let mut dock = Dock::new(Model::says(&["Good day."]), json!({})).await;
-    dock.start().await;
-    let made = dock.agent("Greet the visitor.").await;
-    dock.until_state(&made, "complete").await;
-    let hand_over = |agent: &str| {
-        let output = Gangway::run(dock.folder.path(), &["agents", "hand-over", agent]);
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        (output.status.success(), said)
-    };
-    let (done, said) = hand_over("nobody");
-    assert!(
-        !done && said.contains("gangway agents list --all"),
-        "{said}"
-    );
-    let (done, said) = hand_over(&made.tmux);
-    assert!(done && said.contains("with its next message"), "{said}");
-    let text = json!({ "text": "Which bikes?" });
-    assert_eq!(dock.post(&made, "messages", text).await.0, 202);
-    // The summary, then the answer to the message alone.
-    eventually(|| async { (dock.model.asked().len() == 3).then_some(()) }).await;
-    dock.until_state(&made, "complete").await;
-    let last = dock.model.asked().pop().unwrap()["messages"].to_string();
-    assert!(last.contains("Which bikes?") && !last.contains("Greet the visitor."));
-    dock.post(&made, "shutdown", json!({})).await;
-    dock.until_ended(&made).await;
-    let (done, said) = hand_over(&made.id);
-    assert!(!done && said.contains("this agent has ended"), "{said}");
 }

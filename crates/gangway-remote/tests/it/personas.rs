@@ -128,13 +128,10 @@ async fn slugs_that_lead_elsewhere_texts_that_are_too_long_and_others_than_the_o
             .unwrap()
             .contains("at most 262144 bytes")
     );
-    let (_, key) = yard
-        .server
-        .post("/api/keys", json!({ "name": "site", "scopes": ["agents"] }))
-        .await;
+    let key = yard.server.key("agents").await;
     let url = format!("{}/api/personas/guide/text", yard.base);
     let request = yard.http.put(&url).json(&json!({ "skill": "x" }));
-    let (status, error) = answered(request.bearer_auth(key["key"].as_str().unwrap())).await;
+    let (status, error) = answered(request.bearer_auth(key.key)).await;
     assert_eq!(
         (status, &error["error_code"]),
         (403, &json!("scope_required"))
