@@ -13,9 +13,15 @@ pub mod apps;
 pub mod cinema_client;
 #[cfg(feature = "models")]
 pub mod fake;
+#[cfg(feature = "server")]
+pub mod mcp_registry;
 pub mod mcp_servers;
+#[cfg(unix)]
+pub mod npm;
 #[cfg(feature = "server")]
 pub mod openai_client;
+#[cfg(feature = "providers")]
+pub mod providers;
 #[cfg(feature = "server")]
 pub mod relay_client;
 #[cfg(feature = "remote")]

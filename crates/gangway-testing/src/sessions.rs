@@ -85,10 +85,16 @@ impl<S: HasSessions> ServiceServer<S> {
 
     /// The events of a session from now on.
     pub async fn feed(&self, session: &str) -> Feed {
+        let head = self.open(session).await.head();
+        self.feed_after(session, head).await
+    }
+
+    /// The events of a session after the one with this number.
+    pub async fn feed_after(&self, session: &str, after: u64) -> Feed {
         let session = self.open(session).await;
         Feed {
             session: session.id(),
-            subscription: session.subscribe(session.head()),
+            subscription: session.subscribe(after),
             read: VecDeque::new(),
         }
     }
@@ -105,12 +111,29 @@ impl Feed {
     /// Reads until an event of this type.
     pub async fn until(&mut self, kind: &str) -> Value {
         loop {
-            while let Some(event) = self.read.pop_front() {
+            let event = self.next().await;
+            if event["type"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// The events up to the end of the turn.
+    pub async fn rest(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        loop {
+            events.push(self.next().await);
+            if events.last().is_some_and(|event| event["type"] == "done") {
+                return events;
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        loop {
+            if let Some(event) = self.read.pop_front() {
                 let json = encode::json(self.session, &event);
-                let event: Value = serde_json::from_slice(&json).unwrap();
-                if event["type"] == kind {
-                    return event;
-                }
+                return serde_json::from_slice(&json).unwrap();
             }
             let next = tokio::time::timeout(PATIENCE, self.subscription.next(CHUNK)).await;
             let events = next.expect("nothing came").unwrap();

@@ -1,23 +1,17 @@
 //! Remote agents on a server of their own, with runners that know one model.
 
-use std::{
-    ops::Deref,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc, time::Duration};
 
 use gangway_core::{Agent, Agents, Hub, Limits};
 use gangway_http::routes::Routes;
-use gangway_providers::{ModelAccess, Models};
 use gangway_remote::{
     AGENT, LiveAgents, RemoteAgents, RemoteConfig, RemoteSettings, RemoteState, RunnerAgent,
     Services,
     config::{PersonaConfig, ProjectConfig},
     routes::routes,
 };
-use gangway_secrets::Secrets;
 use gangway_testing::{
+    providers::models,
     remote_client::{Persona, RemoteServer},
     server::{Parts, Service, ServiceServer, Settings},
     sessions::HasSessions,
@@ -43,8 +37,8 @@ pub struct RemoteService {
 #[derive(Default)]
 pub struct Config {
     pub remote_agents: RemoteConfig,
-    pub projects: std::collections::BTreeMap<String, ProjectConfig>,
-    pub personas: std::collections::BTreeMap<String, PersonaConfig>,
+    pub projects: BTreeMap<String, ProjectConfig>,
+    pub personas: BTreeMap<String, PersonaConfig>,
     pub allowed_origins: Vec<String>,
     pub queued_prompts: Option<usize>,
     model_url: String,
@@ -143,7 +137,7 @@ impl Service for RemoteService {
         let agents = Agents::new([(AGENT.to_owned(), agent)].into(), AGENT).unwrap();
         let mut limits = Limits::default();
         limits.queued_prompts = config.queued_prompts.unwrap_or(limits.queued_prompts);
-        let models = models(&parts);
+        let models = models(None, &parts);
         let hub = Hub::new(parts.store, agents, limits);
         let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
         let settings = RemoteSettings {
@@ -200,20 +194,4 @@ impl HasSessions for RemoteService {
     fn sessions(&self) -> &Sessions {
         &self.sessions
     }
-}
-
-fn models(parts: &Parts) -> Arc<Models> {
-    let mut settings = gangway_providers::Settings::default();
-    settings.models.detect = false;
-    let data: &Path = &parts.data;
-    let secrets = Secrets::open(data, settings.secrets);
-    let (own, metrics) = (parts.address, &parts.http.metrics);
-    Models::new(
-        &settings,
-        data,
-        secrets,
-        ModelAccess::default(),
-        own,
-        metrics,
-    )
 }

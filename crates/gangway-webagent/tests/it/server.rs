@@ -9,11 +9,11 @@ use gangway_http::{
     routes::Routes,
 };
 use gangway_mcp::{Host, ServerSpec, Transport};
-use gangway_providers::{ModelAccess, Models, ProviderConfig, ProviderKind};
-use gangway_secrets::Secrets;
+use gangway_providers::Models;
 use gangway_testing::{
     fake::Fake,
     mcp_servers,
+    providers::models,
     server::{Parts, Service, ServiceServer, Settings},
     sessions::HasSessions,
 };
@@ -135,29 +135,4 @@ fn memory(data: &Path) -> ServerSpec {
         *env = BTreeMap::from([("MEMORY_FILE_PATH".into(), file)]);
     }
     spec
-}
-
-fn models(base_url: Option<&str>, parts: &Parts) -> Arc<Models> {
-    let mut settings = gangway_providers::Settings::default();
-    settings.models.detect = false;
-    settings.models.retries = 0;
-    if let Some(base_url) = base_url {
-        let provider = ProviderConfig {
-            kind: ProviderKind::OpenAi,
-            base_url: Some(base_url.to_owned()),
-            key: None,
-            model: Some("m".into()),
-        };
-        settings.providers.insert("m".into(), provider);
-    }
-    let secrets = Secrets::open(&parts.data, settings.secrets);
-    let (access, metrics) = (ModelAccess::default(), &parts.http.metrics);
-    Models::new(
-        &settings,
-        &parts.data,
-        secrets,
-        access,
-        parts.address,
-        metrics,
-    )
 }

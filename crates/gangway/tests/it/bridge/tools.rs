@@ -1,14 +1,13 @@
 //! Messages about MCP servers, the catalog and installs, with real servers behind them.
 
-use gangway_testing::mcp_servers::installed;
+use gangway_testing::{
+    mcp_registry::{Page, Registry, entry},
+    mcp_servers::installed,
+};
 use serde_json::{Value, json};
 
 use super::{bridged, pipe::Pipe};
-use crate::{
-    catalog::registry::{Page, Registry, entry},
-    support::TestServer,
-    tools::with_memory,
-};
+use crate::{support::TestServer, tools::with_memory};
 
 fn state(pipe: &mut Pipe, id: &str) -> Value {
     pipe.get("get_server_status", json!({ "server_id": id }))["state"].take()

@@ -6,7 +6,10 @@ use futures_util::{StreamExt, future::join_all};
 use serde_json::{Value, json};
 
 use super::client::{Client, Era};
-use crate::{support::TestServer, tool_people::with_everything, tools::with_memory};
+use crate::{
+    support::TestServer,
+    tools::{with_everything, with_memory},
+};
 
 /// Longer than anything here takes; only a mistake waits for it.
 const SOON: Duration = Duration::from_secs(60);

@@ -1,13 +1,10 @@
 //! The chat's agent asks before it calls tools that are not read-only.
 
-use reqwest::StatusCode;
+use gangway_core::{Command, QuestionId, TurnId};
+use gangway_testing::{fake::Fake, sessions::Feed};
 use serde_json::{Value, json};
 
-use crate::{
-    providers::fake::Fake,
-    support::{Frame, SseReader, TestServer},
-    tools::with_memory,
-};
+use crate::server::{TestServer, ready, with_memory};
 
 /// A model that calls this tool of the memory server so many times at once, and says "Done." once it has a result.
 async fn model(tool: &str, times: usize) -> (Fake, String) {
@@ -28,54 +25,57 @@ async fn model(tool: &str, times: usize) -> (Fake, String) {
         event(json!({ "choices": [{ "delta": { "content": "Done." }, "finish_reason": "stop" }] }));
     let model = Fake::streams(&[&asks]).when("tool_call_id", Fake::streams(&[&says]));
     let base = model.start().await;
-    let yaml = format!("providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}");
-    (model, yaml)
+    (model, base)
 }
 
-async fn server(yaml: &str, approval: &str) -> TestServer {
-    let yaml = format!("{yaml}\ntools: {{ approval: {approval} }}");
-    let parsed = gangway::config::Config::parse(&yaml).unwrap();
+async fn server(base: &str, approval: &str) -> TestServer {
     with_memory(|config| {
-        config.providers = parsed.providers;
-        config.tools.approval = parsed.tools.approval;
-        config.default_agent = "builtin".into();
+        config.model = Some(base.to_owned());
+        config.tools.approval = serde_json::from_value(json!(approval)).unwrap();
     })
     .await
 }
 
 /// A chat in which the agent is about to call the tool.
-async fn asking(server: &TestServer) -> (String, SseReader) {
+async fn asking(server: &TestServer) -> (String, Feed) {
     let session = server.session().await;
-    let stream = server.say(&session, "Remember Ada").await;
-    let reader = server.sse(&format!("/api/stream/{stream}"), None).await;
-    (session, reader)
+    let feed = server.feed(&session).await;
+    server.say(&session, "Remember Ada").await;
+    (session, feed)
 }
 
-async fn answer(server: &TestServer, session: &str, asked: &Frame, text: &str) -> StatusCode {
-    let body = json!({ "questionId": asked.data["questionId"], "answer": text });
-    let (status, answer) = server
-        .post(&format!("/api/sessions/{session}/answers"), body)
-        .await;
-    assert!(status.is_success(), "{answer}");
-    status
+/// The turn of a question, from its beginning.
+async fn turn_of(server: &TestServer, asked: &Value) -> Feed {
+    let turn: TurnId = asked["streamId"].as_str().unwrap().parse().unwrap();
+    server.feed_after(&turn.session.to_string(), turn.seq).await
 }
 
-fn results(frames: &[Frame]) -> Vec<bool> {
-    let done = frames
+async fn answer(server: &TestServer, session: &str, asked: &Value, text: &str) {
+    let command = Command::Answer {
+        question: QuestionId::from(asked["questionId"].as_str().unwrap()),
+        text: text.to_owned(),
+    };
+    server.open(session).await.submit(command).await.unwrap();
+}
+
+fn results(events: &[Value]) -> Vec<bool> {
+    let done = events
         .iter()
-        .filter(|frame| frame.event == "tool.execution_complete");
-    done.map(|frame| frame.data["success"] == true).collect()
+        .filter(|event| event["type"] == "tool.execution_complete");
+    done.map(|event| event["success"] == true).collect()
 }
 
-fn questions(frames: &[Frame]) -> usize {
-    let asked = frames.iter().filter(|one| one.event == "session.question");
+fn questions(events: &[Value]) -> usize {
+    let asked = events
+        .iter()
+        .filter(|one| one["type"] == "session.question");
     asked.count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_writes_is_called_only_after_the_person_allows_it() {
-    let (_model, yaml) = model("create_entities", 1).await;
-    let server = server(&yaml, "writes").await;
+    let (_model, base) = model("create_entities", 1).await;
+    let server = server(&base, "writes").await;
     for (text, called) in [
         ("Allow once", true),
         ("Deny", false),
@@ -83,7 +83,7 @@ async fn a_tool_that_writes_is_called_only_after_the_person_allows_it() {
     ] {
         let (session, mut reader) = asking(&server).await;
         let asked = reader.until("session.question").await;
-        let question = asked.data["question"].as_str().unwrap();
+        let question = asked["question"].as_str().unwrap();
         assert!(
             question.contains("memory/create_entities") && question.contains("Ada0"),
             "{question}"
@@ -95,7 +95,7 @@ async fn a_tool_that_writes_is_called_only_after_the_person_allows_it() {
             "Deny",
             "Never allow"
         ]);
-        assert_eq!(asked.data["options"], options);
+        assert_eq!(asked["options"], options);
         answer(&server, &session, &asked, text).await;
         let frames = reader.rest().await;
         assert_eq!(results(&frames), [called], "{text}: {frames:?}");
@@ -104,8 +104,8 @@ async fn a_tool_that_writes_is_called_only_after_the_person_allows_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_model_reads_why_a_call_was_denied() {
-    let (model, yaml) = model("create_entities", 1).await;
-    let server = server(&yaml, "writes").await;
+    let (model, base) = model("create_entities", 1).await;
+    let server = server(&base, "writes").await;
     let (session, mut reader) = asking(&server).await;
     let asked = reader.until("session.question").await;
     answer(&server, &session, &asked, "Use another name").await;
@@ -118,8 +118,8 @@ async fn the_model_reads_why_a_call_was_denied() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn allowed_in_this_chat_holds_for_this_chat_alone() {
-    let (_model, yaml) = model("create_entities", 2).await;
-    let server = server(&yaml, "writes").await;
+    let (_model, base) = model("create_entities", 2).await;
+    let server = server(&base, "writes").await;
     let (session, mut reader) = asking(&server).await;
     let asked = reader.until("session.question").await;
     answer(&server, &session, &asked, "Allow in this chat").await;
@@ -134,8 +134,8 @@ async fn allowed_in_this_chat_holds_for_this_chat_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn always_and_never_hold_in_every_chat_and_after_a_restart_until_they_are_forgotten() {
-    let (_model, yaml) = model("create_entities", 1).await;
-    let mut server = server(&yaml, "writes").await;
+    let (_model, base) = model("create_entities", 1).await;
+    let mut server = server(&base, "writes").await;
     for (text, called, listed) in [
         ("Always allow", true, "always"),
         ("Never allow", false, "never"),
@@ -144,10 +144,7 @@ async fn always_and_never_hold_in_every_chat_and_after_a_restart_until_they_are_
         let asked = reader.until("session.question").await;
         answer(&server, &session, &asked, text).await;
         reader.rest().await;
-        server = server.restart().await;
-        server.app.tools.reload().await;
-        let id = "memory".parse().unwrap();
-        server.app.tools.host.ready(&id).await.unwrap();
+        server = restarted(server).await;
         let (_, reader) = asking(&server).await;
         let frames = reader.rest().await;
         assert_eq!((questions(&frames), results(&frames)), (0, vec![called]));
@@ -168,8 +165,8 @@ async fn the_policy_decides_for_tools_nobody_chose_about() {
         ("read_graph", "all", true),
         ("create_entities", "none", false),
     ] {
-        let (_model, yaml) = model(tool, 1).await;
-        let server = server(&yaml, policy).await;
+        let (_model, base) = model(tool, 1).await;
+        let server = server(&base, policy).await;
         let (_, mut reader) = asking(&server).await;
         if asks {
             reader.until("session.question").await;
@@ -182,28 +179,6 @@ async fn the_policy_decides_for_tools_nobody_chose_about() {
             "{tool}"
         );
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_for_chats_allows_a_call_but_not_every_call_for_good() {
-    let (_model, yaml) = model("create_entities", 1).await;
-    let server = server(&yaml, "writes").await;
-    let wish = json!({ "name": "chat", "scopes": ["chat"] });
-    let (_, key) = server.post("/api/keys", wish).await;
-    let key = key["key"].as_str().unwrap();
-    let (session, mut reader) = asking(&server).await;
-    let asked = reader.until("session.question").await;
-    for (text, status) in [
-        ("Always allow", 403),
-        ("Never allow", 403),
-        ("Allow once", 204),
-    ] {
-        let body = json!({ "questionId": asked.data["questionId"], "answer": text });
-        let path = server.url(&format!("/api/sessions/{session}/answers"));
-        let sent = server.bare.post(path).bearer_auth(key).json(&body).send();
-        assert_eq!(sent.await.unwrap().status(), status, "{text}");
-    }
-    assert_eq!(results(&reader.rest().await), [true]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -255,8 +230,7 @@ for line in sys.stdin:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_asked() {
-    let (_model, yaml) = model("create_entities", 1).await;
-    let parsed = gangway::config::Config::parse(&yaml).unwrap();
+    let (_model, base) = model("create_entities", 1).await;
     let folder = tempfile::tempdir().unwrap();
     let about = folder.path().join("about");
     std::fs::write(&about, "Keeps a note.").unwrap();
@@ -264,8 +238,7 @@ async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_as
     let server = with_memory(|config| {
         let entry = serde_json::from_value(entry).unwrap();
         config.mcp_servers.insert("memory".into(), entry);
-        config.providers = parsed.providers;
-        config.default_agent = "builtin".into();
+        config.model = Some(base);
     })
     .await;
     let (session, mut reader) = asking(&server).await;
@@ -277,7 +250,7 @@ async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_as
         assert!(status.is_success(), "{what}: {answer}");
     }
     let id = "memory".parse().unwrap();
-    server.app.tools.host.ready(&id).await.unwrap();
+    server.service.tools.host.ready(&id).await.unwrap();
     answer(&server, &session, &asked, "Always allow").await;
     assert_eq!(results(&reader.rest().await), [false]);
     let (_, kept) = server.get("/api/tools/approvals").await;
@@ -287,31 +260,29 @@ async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_as
 /// The same server on the same data folder, with its MCP server ready.
 async fn restarted(server: TestServer) -> TestServer {
     let server = server.restart().await;
-    server.app.tools.reload().await;
-    let id = "memory".parse().unwrap();
-    server.app.tools.host.ready(&id).await.unwrap();
+    ready(&server, "memory").await;
     server
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_survives_a_restart_and_its_answer_lets_the_turn_go_on() {
     for (text, called) in [("Allow once", true), ("Deny", false)] {
-        let (model, yaml) = model("create_entities", 2).await;
-        let server = server(&yaml, "writes").await;
+        let (model, base) = model("create_entities", 2).await;
+        let server = server(&base, "writes").await;
         let (session, mut reader) = asking(&server).await;
         let first = reader.until("session.question").await;
         answer(&server, &session, &first, "Allow once").await;
         let asked = reader.until("session.question").await;
         drop(reader);
         let server = restarted(server).await;
-        let (_, shown) = server.get(&format!("/api/sessions/{session}")).await;
-        assert_eq!(shown["state"], "running", "{shown}");
+        let described = server.hub().describe(session.parse().unwrap()).await;
+        let (_, running) = described.unwrap();
+        assert!(running);
         answer(&server, &session, &asked, text).await;
-        let path = format!("/api/stream/{}", asked.data["streamId"].as_str().unwrap());
-        let frames = server.sse(&path, None).await.rest().await;
+        let frames = turn_of(&server, &asked).await.rest().await;
         // The first call was approved but not made when the process ended: it is told as such, never made twice.
         assert_eq!(results(&frames), [false, called], "{text}: {frames:?}");
-        assert_eq!(frames.last().unwrap().data["outcome"], "completed");
+        assert_eq!(frames.last().unwrap()["outcome"], "completed");
         let requests = model.asked();
         let read = requests.last().unwrap()["messages"].to_string();
         assert!(read.contains("Gangway was restarted first"), "{read}");
@@ -320,8 +291,7 @@ async fn a_question_survives_a_restart_and_its_answer_lets_the_turn_go_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_after_a_restart_does_not_hold_for_a_tool_that_changed_meanwhile() {
-    let (_model, yaml) = model("create_entities", 1).await;
-    let parsed = gangway::config::Config::parse(&yaml).unwrap();
+    let (_model, base) = model("create_entities", 1).await;
     let folder = tempfile::tempdir().unwrap();
     let about = folder.path().join("about");
     std::fs::write(&about, "Keeps a note.").unwrap();
@@ -329,8 +299,7 @@ async fn an_answer_after_a_restart_does_not_hold_for_a_tool_that_changed_meanwhi
     let server = with_memory(|config| {
         let entry = serde_json::from_value(entry).unwrap();
         config.mcp_servers.insert("memory".into(), entry);
-        config.providers = parsed.providers;
-        config.default_agent = "builtin".into();
+        config.model = Some(base);
     })
     .await;
     let (session, mut reader) = asking(&server).await;
@@ -339,7 +308,6 @@ async fn an_answer_after_a_restart_does_not_hold_for_a_tool_that_changed_meanwhi
     std::fs::write(&about, "Deletes everything.").unwrap();
     let server = restarted(server).await;
     answer(&server, &session, &asked, "Always allow").await;
-    let path = format!("/api/stream/{}", asked.data["streamId"].as_str().unwrap());
-    let frames = server.sse(&path, None).await.rest().await;
+    let frames = turn_of(&server, &asked).await.rest().await;
     assert_eq!(results(&frames), [false], "{frames:?}");
 }

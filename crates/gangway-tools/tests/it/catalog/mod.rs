@@ -1,11 +1,8 @@
 //! The catalog of servers and the installer: a registry on its real wire, real package managers, real servers.
 
-mod command;
 mod failing;
 mod fetching;
 mod installing;
-pub mod registry;
-mod scripts;
 mod searching;
 
 use std::{path::PathBuf, time::Duration};
@@ -13,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::support::TestServer;
+use crate::server::TestServer;
 
 /// A request as a command of the same user makes it.
 pub async fn ask(

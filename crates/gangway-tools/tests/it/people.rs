@@ -9,22 +9,11 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use gangway_testing::mcp_servers::installed;
+use gangway_secrets::SecretName;
+use gangway_testing::{eventually, server::bare_client};
 use serde_json::{Value, json};
 
-use crate::support::{TestServer, eventually};
-
-pub async fn with_everything() -> TestServer {
-    let server = TestServer::with(|config| {
-        let entry = serde_json::from_value(installed("everything")).unwrap();
-        config.mcp_servers.insert("everything".into(), entry);
-    })
-    .await;
-    server.app.tools.reload().await;
-    let id = "everything".parse().unwrap();
-    server.app.tools.host.ready(&id).await.unwrap();
-    server
-}
+use crate::server::{TestServer, with_everything};
 
 async fn open_question(server: &TestServer) -> Value {
     eventually(|| async {
@@ -83,14 +72,18 @@ async fn a_question_of_a_real_server_is_shown_checked_and_answered() {
 async fn a_question_goes_when_nobody_waits_for_its_answer() {
     let server = with_everything().await;
     let name = "everything/trigger-elicitation-request".parse().unwrap();
-    let call = server.app.tools.host.call("test", &name, json!({}), None);
+    let call = server
+        .service
+        .tools
+        .host
+        .call("test", &name, json!({}), None);
     let asked = tokio::select! {
         _ = call => panic!("it did not ask"),
         asked = open_question(&server) => asked,
     };
     assert!(asked["request"]["message"].is_string());
     // The server of the tool goes, and its question with it.
-    server.app.tools.host.shutdown().await;
+    server.service.tools.host.shutdown().await;
     eventually(|| async {
         let (_, list) = server.get("/api/asks").await;
         list["asks"].as_array().unwrap().is_empty().then_some(())
@@ -240,8 +233,8 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
         (&json!(true), &json!(false))
     );
     // What it gave is kept with the secrets, and works after a restart.
-    let listed = crate::support::Gangway::run(&server.data(), &["secrets", "list"]);
-    assert!(String::from_utf8_lossy(&listed.stdout).contains("mcp-login-guarded"));
+    let name = SecretName::parse("mcp-login-guarded").unwrap();
+    assert!(server.service.secrets.get(&name).unwrap().is_some());
     let server = server.restart().await;
     becomes(&server, "ready").await;
     let out = server
@@ -251,5 +244,5 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
     assert_eq!(out.status(), 204);
     becomes(&server, "unauthorized").await;
     let path = server.url("/api/mcp/servers/guarded/login");
-    assert_eq!(server.bare.post(path).send().await.unwrap().status(), 401);
+    assert_eq!(bare_client().post(path).send().await.unwrap().status(), 401);
 }

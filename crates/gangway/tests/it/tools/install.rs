@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use gangway_testing::mcp_servers::installed_file;
+use gangway_testing::{
+    mcp_servers::installed_file,
+    npm::{brings, npm_that},
+};
 
-use super::failing::{brings, npm_that};
 use crate::support::Gangway;
 
 struct Run {

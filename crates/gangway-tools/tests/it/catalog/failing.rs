@@ -1,43 +1,17 @@
 //! An install that fails or is cancelled leaves nothing behind.
 
-use std::{os::unix::fs::PermissionsExt, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
+use gangway_testing::{
+    mcp_registry::{Page, Registry, listed},
+    npm::{brings, npm_that},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{
-    ask, holders, install,
-    registry::{Page, Registry, listed},
-    until,
-};
-use crate::support::TestServer;
-
-/// A folder with an npm that does this in the folder of a package.
-pub fn npm_that(does: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 11.0.0 && exit 0\n{does}\n");
-    for name in ["npm", "npx"] {
-        let file = folder.path().join(name);
-        std::fs::write(&file, &script).unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
-    }
-    folder
-}
-
-/// What an npm does that brings a package `fake` whose program is this script.
-pub fn brings(program: &str) -> String {
-    format!(
-        "mkdir -p node_modules/.bin node_modules/fake
-printf '{{\"name\":\"fake\",\"version\":\"1.0.0\",\"bin\":\"run\"}}' > node_modules/fake/package.json
-cat > node_modules/fake/run <<'END'
-#!/bin/sh
-{program}
-END
-chmod +x node_modules/fake/run
-ln -s ../fake/run node_modules/.bin/fake"
-    )
-}
+use super::{ask, holders, install, until};
+use crate::server::TestServer;
 
 async fn with(npm: &TempDir) -> TestServer {
     let programs = vec![npm.path().to_owned()];
@@ -55,7 +29,7 @@ fn wish() -> Value {
 async fn is_clean(server: &TestServer) {
     let (_, list) = server.get("/api/mcp/servers").await;
     assert_eq!(list["servers"], json!([]));
-    assert_clean(server.folder.path());
+    assert_clean(&server.data());
 }
 
 fn assert_clean(data: &Path) {
@@ -225,7 +199,7 @@ async fn a_stop_ends_installs_and_leaves_nothing() {
     // What a process that was killed could not undo goes when the next one starts.
     std::fs::create_dir_all(left.join("node_modules")).unwrap();
     let server = server.restart().await;
-    server.app.tools.sweep().await;
+    server.service.tools.sweep().await;
     assert!(!left.exists());
     let (_, list) = server.get("/api/mcp/installs").await;
     assert_eq!(list["installs"], json!([]));

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use gangway_mcp::catalog::{Bounds, gather};
+use gangway_testing::mcp_registry::{Page, Registry, entry};
 use serde_json::json;
-
-use super::registry::{Page, Registry, entry};
 
 fn bounds() -> Bounds {
     Bounds {

@@ -1,15 +1,14 @@
 //! Real packages are installed, called, given secrets and removed.
 
-use gangway_testing::mcp_servers::installed_file;
+use gangway_testing::{
+    mcp_registry::{Page, Registry, listed},
+    mcp_servers::installed_file,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{
-    ask, holders, install,
-    registry::{Page, Registry, listed},
-    until,
-};
-use crate::support::TestServer;
+use super::{ask, holders, install, until};
+use crate::server::TestServer;
 
 const NPM_VERSION: &str = "2026.8.31";
 const PYPI_VERSION: &str = "2026.10.19";
@@ -91,7 +90,7 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
     );
 
     // The secret is where secrets are and nowhere else.
-    let files = holders(server.folder.path(), "planted-in-the-test");
+    let files = holders(&server.data(), "planted-in-the-test");
     assert_eq!(files, [server.data().join("secrets/credentials.json")]);
     for path in [
         "/api/mcp/servers",
@@ -141,7 +140,7 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
     let (status, _) = ask(&server, Method::DELETE, "/api/mcp/servers/everything", None).await;
     assert_eq!(status, 204);
     assert!(!server.data().join("mcp/packages/everything").exists());
-    assert!(holders(server.folder.path(), "another-one").is_empty());
+    assert!(holders(&server.data(), "another-one").is_empty());
     let (_, list) = server.get("/api/mcp/servers").await;
     assert_eq!(list["servers"], json!([]));
 }

@@ -1,14 +1,14 @@
 //! The catalog is shown, searched, and brought up to date.
 
+use gangway_testing::{
+    mcp_registry::{Page, Registry, entry, listed},
+    server::bare_client,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{
-    ask,
-    registry::{Page, Registry, entry, listed},
-    until,
-};
-use crate::support::TestServer;
+use super::{ask, until};
+use crate::server::TestServer;
 
 async fn with(registry: &Registry) -> TestServer {
     let url = registry.url.clone();
@@ -231,7 +231,7 @@ async fn whoever_changes_anything_shows_a_key() {
         (Method::DELETE, "/api/mcp/installs/in_1"),
         (Method::PUT, "/api/mcp/servers/x/secrets"),
     ] {
-        let request = server.bare.request(method, server.url(path));
+        let request = bare_client().request(method, server.url(path));
         let response = request.json(&json!({})).send().await.unwrap();
         let status = response.status();
         let error: serde_json::Value = response.json().await.unwrap();
