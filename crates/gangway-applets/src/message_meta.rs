@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gangway_core::{SessionId, Slug, whole};
+use gangway_core::{SessionId, Slug, atomic_file};
 use gangway_files::make_private_folder;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl AppletRegistry {
             notes.messages.push(note);
             let over = notes.messages.len().saturating_sub(MOST);
             notes.messages.drain(..over);
-            whole::write(&file, &serde_json::to_vec_pretty(&notes)?)
+            atomic_file::write(&file, &serde_json::to_vec_pretty(&notes)?)
         };
         match tokio::task::spawn_blocking(write).await {
             Ok(Ok(())) => {}

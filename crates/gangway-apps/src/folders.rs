@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangway_core::{AppName, whole};
+use gangway_core::{AppName, atomic_file};
 use serde::{Deserialize, Serialize};
 
 use gangway_files::make_private_folder;
@@ -101,7 +101,7 @@ impl Folders {
         alone.lock()?;
         let mut kept = self.read()?;
         if work(&mut kept) {
-            whole::write(&self.file(), &serde_json::to_vec_pretty(&kept)?)?;
+            atomic_file::write(&self.file(), &serde_json::to_vec_pretty(&kept)?)?;
         }
         Ok(())
     }

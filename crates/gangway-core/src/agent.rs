@@ -1,4 +1,4 @@
-//! Whatever takes a turn.
+//! Agents: anything that takes turns.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     turn::Turn,
 };
 
-/// Why an agent could not finish a turn, in words for the person.
+/// Why an agent could not finish a turn. The message is shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentError {
@@ -38,45 +38,45 @@ impl From<Error> for AgentError {
     }
 }
 
-/// Whether an agent can take a turn now.
+/// Whether an agent can take a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can.
+    /// Ready.
     Ready,
-    /// It cannot, for this reason.
+    /// Not ready, with the reason.
     NotReady(String),
 }
 
-/// Whatever takes a turn: a loop over a model, a process, a script.
+/// Anything that takes turns: a loop over a model, a process, a script.
 pub trait Agent: Send + Sync {
-    /// One line for people who choose an agent.
+    /// A one-line description for users who choose an agent.
     fn description(&self) -> String;
 
     /// Whether it can take a turn now.
     fn readiness(&self) -> Readiness;
 
-    /// Whether people choose it for their sessions, or it has sessions of its own.
+    /// Whether users can choose it; otherwise it creates its own sessions.
     fn is_for_choosing(&self) -> bool {
         true
     }
 
-    /// Whether its turns go on while this process is away: they are then neither marked as interrupted at a stop nor after
-    /// a crash, but taken up again, with a turn that was begun before.
+    /// Whether its turns continue while this process is down: they are not marked as interrupted but resumed, with a
+    /// turn that has already begun.
     fn survives(&self) -> bool {
         false
     }
 
-    /// Whether it can take up a turn that waited for an answer when the process ended: `run` then gets a turn with an
-    /// `open_question`, and has to wait for its answer before it goes on.
+    /// Whether it can resume a turn that waits for an answer after a restart: `run` gets a turn with an `open_question`
+    /// and must wait for its answer first.
     fn resumes_questions(&self) -> bool {
         false
     }
 
-    /// Takes one turn. The future is dropped when the turn is stopped, and must leave nothing running then.
+    /// Takes one turn. The future is dropped when the turn is stopped and must leave nothing running.
     fn run(&self, turn: Turn) -> BoxFuture<'_, std::result::Result<Option<Usage>, AgentError>>;
 }
 
-/// The agents there are, by name.
+/// All agents by name.
 #[derive(Clone)]
 pub struct Agents {
     by_name: Arc<BTreeMap<String, Arc<dyn Agent>>>,
@@ -84,7 +84,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// An agent that people may give to a session, by its name. The others have sessions of their own.
+    /// An agent that users can choose, by name.
     pub fn chosen(&self, name: &str) -> Result<&Arc<dyn Agent>> {
         let agent = self.get(name)?;
         match agent.is_for_choosing() {
@@ -93,7 +93,7 @@ impl Agents {
         }
     }
 
-    /// These agents; `default` must be one of them.
+    /// `default` must be one of `agents`.
     pub fn new(by_name: BTreeMap<String, Arc<dyn Agent>>, default: &str) -> Result<Self> {
         let agents = Self {
             by_name: Arc::new(by_name),
@@ -110,13 +110,13 @@ impl Agents {
         }
     }
 
-    /// The agent that takes turns when nobody chose one.
+    /// The agent of sessions for which none was chosen.
     #[must_use]
     pub fn default_name(&self) -> &str {
         &self.default
     }
 
-    /// The agent with this name.
+    /// The agent of this name.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Agent>> {
         self.by_name.get(name).ok_or_else(|| self.unknown(name))
     }
@@ -130,7 +130,7 @@ impl Agents {
         }
     }
 
-    /// All of them, by name.
+    /// All agents by name.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Arc<dyn Agent>)> {
         self.by_name.iter()
     }

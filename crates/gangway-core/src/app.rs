@@ -1,4 +1,4 @@
-//! Apps that an agent opened: what the app and the agent say to each other, and what is kept of it.
+//! Launches of apps, and the messages between an app and its agent.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,108 +12,108 @@ use crate::{
     store::{self, Commit, Expect, Put, Versioned},
 };
 
-/// Launches that one session may have.
+/// Maximum number of launches per session.
 pub(crate) const LAUNCHES: usize = 1000;
 
-/// Addresses that one launch may have been given.
+/// Maximum number of addresses per launch.
 pub(crate) const PASSES: usize = 100;
 
-/// Things that an app may always do, as they are listed.
+/// Maximum length of the list of always-allowed actions.
 const GRANTS: usize = 1000;
 
-/// Why a request of an app has no result.
+/// Why an app's request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppRefusal {
-    /// The code that the page sees.
+    /// The error code that the page sees.
     pub code: String,
     /// What happened.
     pub message: String,
 }
 
-/// Something that happened between an app and its agent.
+/// An entry of the log about an app and its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AppNews {
-    /// The app was opened for an agent.
+    /// The app was launched for an agent.
     Launched {
-        /// What the agent calls itself.
+        /// The agent's name.
         agent: String,
     },
-    /// The app tells the agent something.
+    /// An event from the app for the agent.
     Emitted {
-        /// The name that the page gave it.
+        /// The id that the page chose.
         id: String,
-        /// What kind of thing.
+        /// The type of the event.
         event: String,
-        /// More about it.
+        /// Its data.
         payload: Value,
-        /// Whether the app's manifest knows this kind, or names none at all.
+        /// Whether the app's manifest declares this type, or declares no types.
         declared: bool,
-        /// Whether a message to the agent carries it; otherwise the agent reads it with its next turn.
+        /// Whether it is sent to the agent as a message; otherwise the agent reads it in its next turn.
         turn: bool,
-        /// Whether the agent has it with this: it reads the log itself.
+        /// Whether the agent has it already, since it reads the log itself.
         taken: bool,
     },
-    /// The agent has it.
+    /// The agent received an event.
     Taken {
-        /// The name that the page gave it.
+        /// The id that the page chose.
         id: String,
-        /// Who took it.
+        /// Who received it.
         by: String,
     },
-    /// The app wants something done.
+    /// An action that the app requests.
     Requested {
-        /// The name that the page gave the request.
+        /// The request id that the page chose.
         request: String,
-        /// What is to be done.
+        /// The action.
         action: String,
-        /// With what.
+        /// Its parameters.
         params: Value,
     },
-    /// From here on it may have happened, whether anyone learns of it or not.
+    /// The action begins; after a crash it may or may not have happened.
     Begun {
-        /// The name that the page gave the request.
+        /// The request id that the page chose.
         request: String,
     },
-    /// It was done, or not.
+    /// The result of an action.
     Answered {
-        /// The name that the page gave the request.
+        /// The request id that the page chose.
         request: String,
-        /// What came of it.
+        /// The result, or an error.
         result: std::result::Result<Value, AppRefusal>,
         /// Who answered.
         by: String,
     },
-    /// The agent tells the app something.
+    /// An event from the agent for the app.
     Told {
-        /// What kind of thing.
+        /// The type of the event.
         event: String,
-        /// More about it.
+        /// Its data.
         payload: Value,
-        /// Who said it.
+        /// Who sent it.
         source: Source,
     },
 }
 
-/// What can be noted once under a name that the page gave.
+/// An entry that is logged once per id of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noted {
-    /// Something was told to the agent.
+    /// An event from the app.
     Emitted,
-    /// The agent has it.
+    /// The agent received it.
     Taken,
-    /// Something was asked for.
+    /// An action was requested.
     Requested,
-    /// That is being done.
+    /// The action began.
     Begun,
-    /// That was answered.
+    /// The action was answered.
     Answered,
-    /// A message to the agent carries what was told.
+    /// A message to the agent carries the event.
     Carried,
 }
 
 impl Noted {
-    /// The name under which a session knows it.
+    /// Its idempotency key in the session.
     #[must_use]
     pub fn name(self, launch: LaunchId, id: &str) -> String {
         let kind = match self {
@@ -129,7 +129,7 @@ impl Noted {
 }
 
 impl AppNews {
-    /// The name under which it is written only once in a session, where it has one.
+    /// The idempotency key of this entry, if it has one.
     pub(crate) fn once(&self, launch: LaunchId) -> Option<String> {
         let (kind, id) = match self {
             Self::Emitted { id, .. } => (Noted::Emitted, id),
@@ -143,50 +143,50 @@ impl AppNews {
     }
 }
 
-/// Who an app is opened for, as its page sees it.
+/// The agent, as the app's page sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppAgent {
-    /// What it calls itself.
+    /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What it can do.
+    /// What it supports.
     pub capabilities: Vec<String>,
 }
 
-/// An app that was opened for an agent.
+/// One start of an app by an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Its name.
+    /// Its id.
     pub id: LaunchId,
-    /// The session whose log holds what is said.
+    /// The session whose log holds the messages.
     pub session: SessionId,
     /// The app.
     pub app: AppName,
-    /// For whom.
+    /// The agent.
     pub agent: AppAgent,
-    /// Whether that agent takes the turns of the session, and so reads its log.
+    /// Whether this agent takes the session's turns and so reads its log.
     pub in_house: bool,
-    /// What the app is given.
+    /// The data for the app.
     pub data: Map<String, Value>,
-    /// How it is set up.
+    /// The app's settings.
     pub config: Map<String, Value>,
-    /// Whether its pages load anew when its files change.
+    /// Whether its pages reload when its files change.
     pub reload: bool,
-    /// When it was opened.
+    /// When it was launched.
     pub created_at: Timestamp,
-    /// When its addresses end.
+    /// When its addresses expire.
     pub expires_at: Timestamp,
 }
 
-/// An address of a launch; the secret in it is kept as a hash alone.
+/// An address of a launch. Only a hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
-    /// What the first browser that opened it shows, as a hash.
+    /// Hash of the cookie of the first browser that opened it.
     pub browser: Option<String>,
-    /// The origin of the page that holds it in a frame, if it is not one of ours.
+    /// The origin of the parent page, if it is not ours.
     pub embed_origin: Option<String>,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -206,7 +206,7 @@ fn pass_key(launch: LaunchId, hash: &str) -> String {
     format!("pass/{launch}/{hash}")
 }
 
-/// The records of a launch that begins.
+/// The records of a new launch.
 pub(crate) fn records(launch: &Launch) -> Result<Vec<Put>> {
     let listed = format!("{}{}", launches_prefix(launch.session), launch.id);
     Ok(vec![
@@ -216,7 +216,7 @@ pub(crate) fn records(launch: &Launch) -> Result<Vec<Put>> {
 }
 
 impl Hub {
-    /// A launch by its name.
+    /// Reads a launch.
     pub async fn launch(&self, id: LaunchId) -> Result<Launch> {
         let found = self.store.get::<Launch>(&launch_key(id)).await?;
         found
@@ -232,7 +232,7 @@ impl Hub {
         Ok(names.filter_map(|name| name.parse().ok()).collect())
     }
 
-    /// Gives a launch one more address, by the hash of its secret.
+    /// Adds an address to a launch, by the hash of its secret.
     pub async fn add_pass(&self, launch: LaunchId, hash: &str, pass: &Pass) -> Result<()> {
         let known = self
             .store
@@ -240,7 +240,7 @@ impl Hub {
             .await?;
         let mut puts = vec![Put::new(pass_key(launch, hash), pass, Expect::Absent)?];
         if known.len() >= PASSES {
-            // Keys are hashes, so none is older than another by its name: the one that ends first makes room.
+            // Keys are hashes and say nothing about age: the address that expires first is evicted.
             let first = known.iter().min_by_key(|(_, pass)| pass.value.expires_at);
             puts.extend(first.map(|(key, _)| Put::remove(key.clone(), Expect::Any)));
         }
@@ -248,12 +248,12 @@ impl Hub {
         self.store.keep(commit).await
     }
 
-    /// An address by the hash of its secret.
+    /// Reads an address by the hash of its secret.
     pub async fn pass(&self, launch: LaunchId, hash: &str) -> Result<Option<Versioned<Pass>>> {
         self.store.get(&pass_key(launch, hash)).await
     }
 
-    /// Binds an address to the browser that opened it first; false when another was faster.
+    /// Binds an address to the first browser that opens it; false if it is bound to another one.
     pub async fn bind_pass(
         &self,
         launch: LaunchId,
@@ -269,7 +269,7 @@ impl Hub {
         }
     }
 
-    /// What was noted under a name that the page gave, with its number.
+    /// The entry with this id and its number.
     pub async fn noted(
         &self,
         launch: &Launch,
@@ -288,13 +288,13 @@ impl Hub {
         }))
     }
 
-    /// Whether the person said that an app may always do this.
+    /// Whether the user always allows this action of an app.
     pub async fn app_granted(&self, app: &AppName, action: &str) -> Result<bool> {
         let found = self.store.get::<bool>(&grant_key(app, action)).await?;
         Ok(found.is_some_and(|record| record.value))
     }
 
-    /// What the person said that an app may always do.
+    /// The actions that the user always allows an app.
     pub async fn app_grants(&self, app: &AppName) -> Result<Vec<String>> {
         let prefix = grant_key(app, "");
         let keys = self.store.keys(&prefix, GRANTS).await?;
@@ -302,7 +302,7 @@ impl Hub {
         Ok(actions.map(str::to_owned).collect())
     }
 
-    /// Decides whether an app may always do this.
+    /// Allows an action always, or revokes that.
     pub async fn grant_app(&self, app: &AppName, action: &str, may: bool) -> Result<()> {
         let key = grant_key(app, action);
         let put = match may {
@@ -313,13 +313,13 @@ impl Hub {
         self.store.keep(commit).await
     }
 
-    /// Waits until all that was written is on the disk.
+    /// Waits until all writes are on disk.
     pub async fn settled(&self) -> Result<()> {
         let commit: Commit = self.store.put(Vec::new()).await?;
         self.store.keep(commit).await
     }
 
-    /// Removes the launches that ended before then; how many.
+    /// Removes the launches that expired before then, and returns their number.
     pub async fn sweep_launches(&self, before: Timestamp) -> Result<usize> {
         let mut after: Option<String> = None;
         let mut removed = 0;
@@ -349,7 +349,7 @@ impl Hub {
         }
     }
 
-    /// The keys of all that is kept of a launch.
+    /// The keys of all records of a launch.
     pub(crate) async fn launch_keys(&self, launch: LaunchId) -> Result<Vec<String>> {
         let mut keys = self
             .store

@@ -1,33 +1,33 @@
-//! The person's approval of tool calls.
+//! The user's approval of tool calls.
 
-/// Whether a tool may be called without asking the person.
+/// Whether a tool call needs the user's approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
-    /// It may.
+    /// No approval needed.
     NotNeeded,
-    /// The person is asked this question first.
+    /// The user must answer this question first.
     Ask(String),
-    /// It may not, for this reason.
+    /// Denied, with the reason.
     Denied(String),
 }
 
-/// The person's answer to the question whether a tool may be called.
+/// The user's answer to a request for approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// This call.
+    /// Allow this call.
     Once,
-    /// Every call of the tool in this session.
+    /// Allow all calls of the tool in this session.
     Session,
-    /// Every call of the tool in every session.
+    /// Allow all calls of the tool in every session.
     Always,
-    /// Not this call.
+    /// Deny this call.
     Deny,
-    /// No call of the tool in any session.
+    /// Deny all calls of the tool in every session.
     Never,
 }
 
 impl Choice {
-    /// All of them, in the order in which they are offered.
+    /// All choices in display order.
     pub const ALL: [Self; 5] = [
         Self::Once,
         Self::Session,
@@ -36,7 +36,7 @@ impl Choice {
         Self::Never,
     ];
 
-    /// The text of the option, which is also the text of the answer.
+    /// The text of the option, and of the answer.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Choice {
         }
     }
 
-    /// The choice that an answer names.
+    /// Parses an answer.
     #[must_use]
     pub fn of(answer: &str) -> Option<Self> {
         Self::ALL
@@ -62,7 +62,7 @@ impl Choice {
         matches!(self, Self::Once | Self::Session | Self::Always)
     }
 
-    /// Whether it holds beyond the session in which it was made.
+    /// Whether it applies to all sessions.
     #[must_use]
     pub const fn is_lasting(self) -> bool {
         matches!(self, Self::Always | Self::Never)

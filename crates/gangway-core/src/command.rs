@@ -1,4 +1,4 @@
-//! Everything that may be asked of a session.
+//! Commands of a session.
 
 use serde_json::{Map, Value};
 
@@ -8,22 +8,22 @@ use crate::{
     id::{AppName, LaunchId, QuestionId, Slug},
 };
 
-/// What to do with a message while another is being answered.
+/// What to do with a message while a turn runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenBusy {
-    /// Wait for the turns before it.
+    /// Queue it.
     #[default]
     Queue,
-    /// Refuse it.
+    /// Reject it.
     Refuse,
 }
 
-/// Some of the turns of a session.
+/// A selection of turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turns {
-    /// The one with this number.
+    /// The turn with this number.
     Numbered(u64),
-    /// Those that this applet asked for.
+    /// The turns that this applet started.
     Of(Slug),
 }
 
@@ -38,32 +38,32 @@ impl Turns {
     }
 }
 
-/// Anything that someone may ask of a session.
+/// A request to change a session.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// Answer this message.
+    /// Send a message to the agent.
     Prompt {
-        /// What is said.
+        /// The text.
         prompt: String,
-        /// Who says it.
+        /// Who sent it.
         source: Source,
-        /// Whether the chat shows it and what comes of it.
+        /// Whether the chat shows the message and its turn.
         shown: bool,
-        /// What to do when a turn runs.
+        /// What to do while a turn runs.
         when_busy: WhenBusy,
     },
-    /// End the running turn, and forget the messages that wait.
+    /// Stop the running turn and drop the queued messages.
     Stop,
-    /// The same for some turns alone; the others go on.
+    /// Stop only some turns.
     StopOnly(Turns),
-    /// Answer a question of the agent.
+    /// Answer the agent's question.
     Answer {
-        /// Which question.
+        /// The question.
         question: QuestionId,
         /// The answer.
         text: String,
     },
-    /// Change title, model or agent; what is absent stays.
+    /// Change title, model or agent; absent values stay.
     Change {
         /// The new title.
         title: Option<String>,
@@ -72,95 +72,95 @@ pub enum Command {
         /// The new agent.
         agent: Option<String>,
     },
-    /// Change the state of an applet, key by key; `null` takes a key away.
+    /// Merge into the state of an applet; `null` removes a key.
     SetState {
-        /// Whose state.
+        /// The applet.
         applet: Slug,
-        /// The keys that change.
+        /// The changed keys.
         patch: Map<String, Value>,
         /// Who changes it.
         source: Source,
     },
-    /// Say whether an applet may speak here; if nobody decided, ask the person.
+    /// Return the consent for an applet; if it is undecided, ask the user.
     AskLeave {
-        /// Which applet.
+        /// The applet.
         applet: Slug,
-        /// What it wants to say.
+        /// The message it wants to send.
         prompt: String,
     },
-    /// Say that an applet no longer asks for leave, where nothing was decided.
+    /// Withdraw an undecided consent request of an applet.
     UnaskLeave {
-        /// Which applet.
+        /// The applet.
         applet: Slug,
     },
-    /// Decide whether an applet may speak here.
+    /// Decide about the consent for an applet.
     SetLeave {
-        /// Which applet.
+        /// The applet.
         applet: Slug,
-        /// What is decided.
+        /// The decision.
         leave: Leave,
     },
     /// Open an applet beside the chat.
     OpenApplet {
-        /// Which.
+        /// The applet.
         applet: Slug,
     },
-    /// Load the pages of this session anew.
+    /// Reload the pages of this session.
     Reload {
         /// Only this applet.
         applet: Option<Slug>,
     },
-    /// Open an app for an agent.
+    /// Launch an app for an agent.
     Launch(Box<Launch>),
-    /// Note what happened between an app and its agent. What has a name of its own is noted once.
+    /// Log an event between an app and its agent; one with an idempotency key is logged once.
     App {
-        /// Which opening of the app.
+        /// The launch.
         launch: LaunchId,
         /// The app.
         app: AppName,
-        /// What happened.
+        /// The event.
         news: Box<AppNews>,
     },
-    /// Stop, then remove the session and its log.
+    /// Stop, then delete the session and its log.
     Delete,
 }
 
-/// What a command did. It is given only after the effect is kept.
+/// The result of a command, returned once its effect is durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Receipt {
-    /// The message was accepted under this number.
+    /// The message was accepted.
     Accepted {
-        /// The number of the message, which names the turn.
+        /// Its number, which is also the turn's.
         turn: u64,
     },
-    /// What was stopped.
+    /// Turns were stopped.
     Stopped {
-        /// Whether a turn ran.
+        /// Whether a turn was running.
         running: bool,
-        /// How many waiting messages were dropped.
+        /// The number of dropped messages.
         dropped: usize,
     },
     /// The state was changed.
     State {
-        /// Its version now.
+        /// Its new version.
         version: u64,
-        /// The number of the event that says so; the newest one of the session where nothing changed.
+        /// The number of its event, or of the newest event if nothing changed.
         seq: u64,
         /// Whether anything changed.
         changed: bool,
     },
-    /// Whether an applet may speak.
+    /// The consent for an applet.
     Leave {
-        /// What was decided.
+        /// The decision.
         leave: Leave,
-        /// A number of the log; whoever must wait for a decision follows it from there.
+        /// Where to follow the log from to see the decision.
         seq: u64,
     },
-    /// It is in the log.
+    /// The event was logged.
     Noted {
-        /// Under this number.
+        /// Its number.
         seq: u64,
     },
-    /// It is done.
+    /// Done.
     Done,
 }

@@ -1,4 +1,4 @@
-//! A conversation as people read it, folded from a log.
+//! A conversation as displayed, folded from a log.
 
 use std::collections::BTreeSet;
 
@@ -13,115 +13,115 @@ use crate::{
     store::Tail,
 };
 
-/// One line of a conversation.
+/// One item of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The number of the event it began with.
+    /// The number of its first event.
     pub seq: u64,
     /// When it began.
     pub at: Timestamp,
-    /// The turn it belongs to.
+    /// Its turn.
     pub turn: u64,
-    /// Whether the chat leaves it out.
+    /// Whether the chat hides it.
     pub hidden: bool,
-    /// What it is.
+    /// Its content.
     pub line: Line,
 }
 
-/// What a line of a conversation can be.
+/// The kinds of items.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// Somebody said something to the agent.
+    /// A message to the agent.
     Said {
-        /// What.
+        /// The text.
         text: String,
-        /// Who.
+        /// Who sent it.
         source: Source,
     },
-    /// The agent said something.
+    /// A message of the agent.
     Answered {
         /// The message.
         message: MessageId,
         /// Its text so far.
         text: String,
-        /// True when the turn ended before the agent finished it.
+        /// Whether the turn ended before the message was complete.
         partial: bool,
-        /// True while more is coming.
+        /// Whether more text will follow.
         streaming: bool,
     },
-    /// A tool was called.
+    /// A tool call.
     Tool {
         /// The call.
         call: CallId,
         /// `server/tool`.
         tool: String,
-        /// What it was called with.
+        /// Its arguments.
         arguments: Value,
-        /// Its answer, once it is there.
+        /// Its result, once available.
         result: Option<Result<Value, String>>,
     },
-    /// The agent asked the person.
+    /// A question of the agent.
     Asked {
         /// The question.
         question: QuestionId,
-        /// What was asked.
+        /// The text.
         text: String,
-        /// Answers offered.
+        /// Suggested answers.
         options: Vec<String>,
-        /// The answer, once it is there.
+        /// The answer, once given.
         answer: Option<String>,
     },
-    /// Something happened between an app and its agent.
+    /// An event between an app and its agent.
     App {
-        /// Which opening of the app.
+        /// The launch.
         launch: LaunchId,
         /// The app.
         app: AppName,
-        /// What happened.
+        /// The event.
         news: AppNews,
     },
-    /// Something the person should know about the turn.
+    /// A notice about the turn.
     Notice {
-        /// What.
+        /// The text.
         text: String,
     },
-    /// The turn could not go on.
+    /// The turn failed.
     Failed {
         /// A short machine-readable reason.
         code: String,
-        /// What to tell the person.
+        /// The message for the user.
         message: String,
-        /// Whether the same prompt may work later.
+        /// Whether a retry may succeed.
         retryable: bool,
     },
-    /// The turn ended in another way than by finishing.
+    /// The turn was not completed.
     Ended {
-        /// How.
+        /// How it ended.
         outcome: Outcome,
     },
 }
 
-/// A conversation and the turns in it that are not over.
+/// A conversation with its unfinished turns.
 #[derive(Debug, Default)]
 pub struct Conversation {
-    /// The lines, oldest first.
+    /// The items, oldest first.
     pub entries: Vec<Entry>,
-    /// Turns that began and did not end.
+    /// Running turns.
     pub running: Vec<u64>,
-    /// Messages that wait for their turn.
+    /// Queued messages.
     pub queued: Vec<u64>,
-    /// What the session is set up with, where the log says so.
+    /// The session's settings, if the log contains them.
     pub profile: Option<Profile>,
-    /// How full the model's window is: tokens in it, and tokens that fit.
+    /// Context usage: used tokens, and the size of the window.
     pub context: Option<(u64, Option<u64>)>,
-    /// How the last turn that ended did so.
+    /// How the last turn ended.
     pub last_outcome: Option<Outcome>,
-    /// Turns that the chat leaves out.
+    /// Turns that the chat hides.
     hidden: BTreeSet<u64>,
 }
 
 impl Conversation {
-    /// Reads a log, or the newest part of one.
+    /// Folds a log, or the newest part of one.
     #[must_use]
     pub fn fold(tail: &Tail) -> Self {
         let mut conversation = Self::default();
@@ -217,7 +217,7 @@ impl Conversation {
                 ..
             } => match self.find(|line| matches!(line, Line::Tool { call: c, .. } if c == call)) {
                 Some(Line::Tool { result, .. }) => *result = Some(answer.clone()),
-                // It was wanted and not called.
+                // The tool was requested but not called.
                 _ => self.push(
                     logged,
                     Line::Tool {
@@ -249,7 +249,7 @@ impl Conversation {
                     *answer = Some(text.clone());
                 }
             }
-            // How far it has come is of interest to whoever waits for it alone.
+            // Progress matters only to the caller that waits for it.
             Event::App {
                 news: AppNews::Begun { .. },
                 ..
@@ -291,7 +291,7 @@ impl Conversation {
         }
     }
 
-    /// A turn that says anything has begun, also when its beginning is further back than what is read.
+    /// A turn with any event has begun, even if its first event was not read.
     fn notice_turn(&mut self, logged: &Logged) {
         let quiet = matches!(
             logged.event,
@@ -306,7 +306,7 @@ impl Conversation {
         }
     }
 
-    /// A turn that ended leaves nothing in motion.
+    /// A turn that ended leaves nothing open.
     fn close(&mut self, turn: u64, outcome: Outcome) {
         for entry in self.entries.iter_mut().rev().filter(|e| e.turn == turn) {
             match &mut entry.line {
@@ -339,12 +339,12 @@ impl Conversation {
         self.find(|line| matches!(line, Line::Answered { message, .. } if message == id))
     }
 
-    // From the end: what is looked for is nearly always the newest of its kind.
-    fn find(&mut self, wanted: impl Fn(&Line) -> bool) -> Option<&mut Line> {
+    // From the end: the item is nearly always the newest of its kind.
+    fn find(&mut self, matches: impl Fn(&Line) -> bool) -> Option<&mut Line> {
         self.entries
             .iter_mut()
             .rev()
             .map(|entry| &mut entry.line)
-            .find(|line| wanted(line))
+            .find(|line| matches(line))
     }
 }

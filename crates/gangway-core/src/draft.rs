@@ -1,4 +1,4 @@
-//! What a turn has said so far.
+//! The unfinished output of a turn.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     store::Commit,
 };
 
-/// What a turn has said so far, shared with the session so that a stop loses nothing.
+/// The unfinished output of a turn, shared with the session so that a stop loses nothing.
 #[derive(Default)]
 pub(crate) struct Draft {
     pub(crate) open: Option<Open>,
@@ -20,16 +20,16 @@ pub(crate) struct Draft {
     pub(crate) calls: u32,
     pub(crate) questions: u32,
     pub(crate) asked: HashMap<QuestionId, oneshot::Sender<String>>,
-    /// Where the answers come to questions that were open when the turn was taken up again.
+    /// Receives answers to questions that were open when the turn was resumed.
     pub(crate) answers: HashMap<QuestionId, oneshot::Receiver<String>>,
-    /// What the answer rests on, for the end of the turn.
+    /// The citations, for the end of the turn.
     pub(crate) citations: Vec<Citation>,
     pub(crate) last_commit: Option<Commit>,
-    /// What goes on the disk with the next event: how much the agent's own count had reached.
+    /// The agent's own counter, stored with the next event.
     pub(crate) mark: Option<u64>,
 }
 
-/// A message that is not finished, with the numbers of its first and last delta.
+/// An incomplete message, with the numbers of its first and last delta.
 pub(crate) struct Open {
     pub(crate) message: MessageId,
     pub(crate) text: String,
@@ -37,12 +37,12 @@ pub(crate) struct Open {
     pub(crate) last: u64,
 }
 
-/// A draft in the hands of the turn and its session.
+/// A draft shared by the turn and its session.
 #[derive(Clone, Default)]
 pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
 
 impl SharedDraft {
-    /// The draft of a turn that was begun before, as the log has it.
+    /// The draft of a resumed turn, from the log.
     pub(crate) fn resumed(said: &SaidSoFar) -> Self {
         let open = match &said.draft {
             Some(Event::Message {
@@ -61,7 +61,7 @@ impl SharedDraft {
         let mut asked = HashMap::new();
         let mut answers = HashMap::new();
         for (question, _) in said.questions.iter().filter(|(_, answer)| answer.is_none()) {
-            // From now on, not only once the agent waits: an answer may come before that.
+            // From now on, not only once the agent waits: an answer may arrive before that.
             let (sender, receiver) = oneshot::channel();
             asked.insert(question.clone(), sender);
             answers.insert(question.clone(), receiver);
@@ -82,7 +82,7 @@ impl SharedDraft {
         self.0.lock()
     }
 
-    /// The open message as an event that stands for its deltas, if one is open.
+    /// The open message as an event that replaces its deltas.
     pub(crate) fn close(&self, turn: u64, partial: bool) -> Option<Event> {
         let open = self.lock().open.take()?;
         let replaces = (open.first > 0).then_some((open.first, open.last));
@@ -100,7 +100,7 @@ impl SharedDraft {
         !self.lock().asked.is_empty()
     }
 
-    /// Who waits for the answer to this question.
+    /// Removes and returns the sender for this question's answer.
     pub(crate) fn answer_to(&self, question: &QuestionId) -> Option<oneshot::Sender<String>> {
         self.lock().asked.remove(question)
     }

@@ -1,123 +1,121 @@
-//! Everything that can go wrong with a session or its store, as facts.
+//! Errors of sessions and the store.
 
 use std::path::PathBuf;
 
 use crate::id::{LaunchId, SessionId};
 
-/// What core answers with.
+/// Result with an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A fact about why something could not be done; each door maps it to its own codes.
+/// Why an operation failed; each protocol maps it to its own codes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No session has this id.
-    #[error("there is no session {0}")]
+    /// No such session.
+    #[error("session {0} not found")]
     SessionNotFound(SessionId),
-    /// No launch has this id, or it ended long ago.
-    #[error("there is no launch {0}")]
+    /// No such launch, or it expired.
+    #[error("launch {0} not found")]
     LaunchNotFound(LaunchId),
-    /// Lists and objects stand too deeply in each other.
-    #[error("lists and objects may stand {limit} deep in each other, and no deeper")]
+    /// Nesting is too deep.
+    #[error("lists and objects may be nested at most {limit} levels deep")]
     TooDeep {
-        /// How deep.
+        /// Maximum depth.
         limit: usize,
     },
-    /// Too many apps were opened in one session.
-    #[error("{limit} apps were opened in this session already; begin another one")]
+    /// Too many apps were launched in one session.
+    #[error("this session has reached the limit of {limit} app launches; create another session")]
     TooManyLaunches {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// A turn runs and the caller did not want to queue.
-    #[error("the session is answering another message; wait for it, stop it, or queue")]
+    /// A turn is running and the caller did not want to queue.
+    #[error("a turn is running in this session; wait for it, stop it, or queue the message")]
     SessionBusy,
-    /// Too many prompts wait already.
-    #[error(
-        "this session lets at most {limit} messages wait; send this again when one of them was answered"
-    )]
+    /// Too many messages are queued.
+    #[error("this session queues at most {limit} messages; retry when one of them was answered")]
     QueueFull {
-        /// How many may wait.
+        /// The limit.
         limit: usize,
     },
-    /// The prompts that wait are too long together.
+    /// The queued messages are too long in total.
     #[error(
-        "this session lets at most {limit} bytes of messages wait; send this again when one of them was answered"
+        "this session queues at most {limit} bytes of messages; retry when one of them was answered"
     )]
     QueueTooLong {
-        /// How long they may be together.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// Nobody asked this question, or it was answered already.
-    #[error("no open question has the id {0}")]
+    /// The question does not exist or was answered.
+    #[error("question {0} is not open")]
     QuestionNotFound(String),
-    /// No agent has this name.
-    #[error("there is no agent named {name:?}; there are: {known}")]
+    /// No such agent.
+    #[error("unknown agent {name:?}; use one of: {known}")]
     AgentNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, joined by commas.
+        /// The existing names, separated by commas.
         known: String,
     },
     /// The session belongs to its agent.
     #[error("the agent of this session cannot be changed; create another session")]
     AgentFixed,
-    /// A record was changed by someone else in between.
-    #[error("the record {key} was changed in between; read it again")]
+    /// A record was changed concurrently.
+    #[error("the record {key} was changed concurrently; read it again")]
     Conflict {
         /// The record's key.
         key: String,
     },
-    /// The answer grew past what one message may hold.
-    #[error("the answer is longer than {limit} bytes")]
+    /// The answer exceeds the size limit of a message.
+    #[error("the answer must be at most {limit} bytes")]
     AnswerTooLong {
-        /// The most a message may hold.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The state of an applet would grow past its bound.
-    #[error("the state of an applet may not be larger than {limit} bytes of JSON")]
+    /// The state of an applet exceeds its size limit.
+    #[error("the state of an applet must be at most {limit} bytes of JSON")]
     StateTooLarge {
-        /// The bound.
+        /// The limit in bytes.
         limit: usize,
     },
     /// Too many applets have a state in one session.
-    #[error("{limit} applets have a state in this session already")]
+    #[error("at most {limit} applets can have a state in a session")]
     TooManyApplets {
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// The server is stopping.
     #[error("the server is stopping")]
     Stopping,
-    /// The disk has no room left.
-    #[error("the disk that holds the data folder is full; free some space")]
+    /// The disk is full.
+    #[error("the disk with the data folder is full; free some space")]
     StorageFull,
-    /// The data folder cannot be written.
-    #[error("the data folder cannot be written: {0}")]
+    /// The data folder is not writable.
+    #[error("cannot write to the data folder: {0}")]
     StorageReadOnly(String),
-    /// The store failed in some other way.
+    /// The store failed for another reason.
     #[error("the store failed: {0}")]
     Storage(String),
-    /// What was read is not what was written.
+    /// Stored data is corrupt.
     #[error(
-        "stored data is damaged: {0}. `gangway doctor` lists all damage; `gangway restore FILE` brings back a backup"
+        "stored data is damaged: {0}. `gangway doctor` lists all damage; `gangway restore FILE` restores a backup"
     )]
     Corrupted(Damage),
-    /// The data folder belongs to a newer Gangway.
-    #[error("{path} was written by a newer Gangway (format {found}; this one knows up to {known}); use that version, or another data folder", path = path.display())]
+    /// The data folder belongs to a newer version.
+    #[error("{path} was written by a newer Gangway (format {found}, this version supports up to {known}); use that version or another data folder", path = path.display())]
     NewerData {
         /// The database file.
         path: PathBuf,
         /// The format found.
         found: i64,
-        /// The newest format this build knows.
+        /// The newest supported format.
         known: i64,
     },
 }
 
-/// Where stored data is damaged, as far as that is known.
+/// Where stored data is damaged, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The session whose data it is.
+    /// The session.
     pub session: Option<SessionId>,
     /// The number of the event.
     pub event: Option<u64>,
@@ -126,7 +124,7 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Damage of which only this is known.
+    /// Damage in an unknown place.
     pub fn new(what: impl Into<String>) -> Self {
         Self {
             session: None,
@@ -156,7 +154,7 @@ impl std::fmt::Display for Damage {
 }
 
 impl Error {
-    /// The same error; where it is damage, with the place where it was found.
+    /// Adds the place to damage; other errors stay.
     pub(crate) fn in_session(self, session: SessionId, event: Option<u64>) -> Self {
         match self {
             Self::Corrupted(damage) if damage.session.is_none() => Self::Corrupted(Damage {
@@ -180,7 +178,7 @@ impl From<rusqlite::Error> for Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::Corrupted(Damage::new(error.to_string()))
             }
-            // A value that is not of its column's type was not written by us.
+            // A value of the wrong type was not written by us.
             None if matches!(
                 error,
                 rusqlite::Error::FromSqlConversionFailure(..)

@@ -1,4 +1,4 @@
-//! Everything a session may say, and an event as the log keeps it.
+//! Events of a session, and an event as stored in the log.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -12,40 +12,40 @@ use crate::{
     session::Profile,
 };
 
-/// Who a message came from.
+/// Who sent a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Source {
-    /// A person typed it.
+    /// The user typed it.
     Person,
     /// An applet sent it.
     Applet {
-        /// Which applet.
+        /// The applet's name.
         slug: String,
     },
-    /// An agent from outside sent it.
+    /// An external agent sent it.
     Agent {
-        /// What it calls itself.
+        /// Its name.
         name: String,
     },
-    /// A web page sent it, by the person's permission.
+    /// A web page sent it, as granted by the user.
     Page {
         /// Its origin.
         origin: String,
     },
 }
 
-/// Whether an applet may speak in a session.
+/// The user's consent to messages of an applet in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leave {
-    /// It may say what it waits to say, and is asked about again after that.
+    /// Allowed for the waiting message only; the next one is asked about again.
     Once,
-    /// It may.
+    /// Allowed.
     Allowed,
-    /// It may not.
+    /// Denied.
     Denied,
-    /// Nobody decided; it is asked about.
+    /// Undecided; the user is asked.
     Open,
 }
 
@@ -59,83 +59,83 @@ fn yes() -> bool {
 pub enum Outcome {
     /// The agent finished.
     Completed,
-    /// Someone stopped it.
+    /// The user stopped it.
     Stopped,
-    /// The agent could not go on.
+    /// The agent failed.
     Failed,
-    /// The server stopped or died in the middle.
+    /// The server stopped or crashed during the turn.
     Interrupted,
 }
 
-/// Tokens a turn used, as the model counted them.
+/// Tokens of a turn, as counted by the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
 }
 
-/// Something that an answer rests on.
+/// A source of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
-    /// The tool that said it, as `server/tool`.
+    /// The tool, as `server/tool`.
     pub reference: String,
-    /// The beginning of what it said.
+    /// The beginning of its result.
     pub excerpt: String,
 }
 
-/// Anything that a session may say. `turn` is the number of the message that started the turn.
+/// An event of a session. `turn` is the number of the message that started the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The session came to be.
+    /// The session was created.
     Created {
-        /// What it was made with.
+        /// Its settings.
         profile: Profile,
     },
     /// Title, model or agent changed.
     Changed {
-        /// What they are now.
+        /// The new settings.
         profile: Profile,
     },
-    /// A message was accepted; its own number names the turn.
+    /// A message was accepted; its number names the turn.
     MessageStarted {
-        /// What was said.
+        /// The text.
         prompt: String,
-        /// Who said it.
+        /// Who sent it.
         source: Source,
-        /// Whether the chat shows it and what comes of it.
+        /// Whether the chat shows the message and its turn.
         #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
         shown: bool,
     },
-    /// The agent began to work on a message.
+    /// A turn began.
     TurnStarted {
         /// The turn.
         turn: u64,
         /// The agent that took it.
         agent: String,
-        /// The model it was told to use, if any.
+        /// The model of the session, if set.
         model: Option<String>,
     },
-    /// A piece of an answer.
+    /// A part of a message of the agent.
     Delta {
         /// The turn.
         turn: u64,
-        /// The message it belongs to.
+        /// The message.
         message: MessageId,
-        /// The piece.
+        /// The added text.
         text: String,
     },
-    /// A whole message of the agent; it stands for its deltas.
+    /// A complete message of the agent; it replaces its deltas.
     Message {
         /// The turn.
         turn: u64,
         /// The message.
         message: MessageId,
-        /// All of its text.
+        /// The full text.
         text: String,
-        /// True when the turn ended before the agent finished it.
+        /// Whether the turn ended before the message was complete.
         partial: bool,
         /// Numbers of its first and last delta, which may be dropped from the log.
         replaces: Option<(u64, u64)>,
@@ -148,10 +148,10 @@ pub enum Event {
         call: CallId,
         /// `server/tool`.
         tool: String,
-        /// What it was called with.
+        /// The arguments.
         arguments: Value,
     },
-    /// A tool answered, or was wanted and not called: then no call comes before it.
+    /// A tool result. No call precedes it if the tool was requested but not called.
     ToolResult {
         /// The turn.
         turn: u64,
@@ -159,24 +159,24 @@ pub enum Event {
         call: CallId,
         /// `server/tool`.
         tool: String,
-        /// The answer, or why there is none.
+        /// The result, or an error.
         result: std::result::Result<Value, String>,
-        /// The error code where the tool failed with one, as pages know it.
+        /// The error code, as pages know it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
-    /// The agent asks the person.
+    /// The agent asks the user.
     Question {
         /// The turn.
         turn: u64,
         /// The question.
         question: QuestionId,
-        /// What is asked.
+        /// The text.
         text: String,
-        /// Answers offered; others are allowed.
+        /// Suggested answers; others are allowed.
         options: Vec<String>,
     },
-    /// Somebody answered.
+    /// A question was answered.
     Answer {
         /// The turn.
         turn: u64,
@@ -187,73 +187,73 @@ pub enum Event {
     },
     /// The state of an applet changed.
     StateChanged {
-        /// Whose state.
+        /// The applet.
         applet: Slug,
-        /// Its version after the change; each change counts it up by one.
+        /// Its version after the change; each change increments it.
         version: u64,
-        /// The keys that changed; `null` took a key away.
+        /// The changed keys; `null` removed a key.
         patch: Map<String, Value>,
         /// Who changed it.
         source: Source,
     },
-    /// An applet is to be opened beside the chat.
+    /// An applet is opened beside the chat.
     OpenAsked {
-        /// Which.
+        /// The applet.
         applet: Slug,
     },
-    /// The pages of this session are to be loaded anew.
+    /// The pages of this session reload.
     ReloadAsked {
         /// Only this applet.
         applet: Option<Slug>,
     },
-    /// An applet wants to speak in this session, and waits for the person's leave.
+    /// An applet's message waits for the user's consent.
     LeaveAsked {
-        /// Which applet.
+        /// The applet.
         applet: Slug,
-        /// What it wants to say.
+        /// The message.
         prompt: String,
     },
-    /// The person decided whether an applet may speak in this session.
+    /// The user decided about the consent for an applet.
     LeaveChanged {
-        /// Which applet.
+        /// The applet.
         applet: Slug,
-        /// What was decided.
+        /// The decision.
         leave: Leave,
     },
-    /// Something happened between an app and its agent.
+    /// An event between an app and its agent.
     App {
-        /// Which opening of the app.
+        /// The launch.
         launch: LaunchId,
         /// The app.
         app: AppName,
-        /// What happened.
+        /// The event.
         news: AppNews,
     },
-    /// Something the person should know about this turn.
+    /// A notice about this turn for the user.
     Notice {
         /// The turn.
         turn: u64,
-        /// What.
+        /// The text.
         text: String,
     },
-    /// How full the model's window is.
+    /// Context usage.
     ContextUsed {
         /// The turn.
         turn: u64,
-        /// Tokens in it.
+        /// Tokens in the context.
         used: u64,
-        /// Tokens that fit, where that is known.
+        /// Size of the context window, if known.
         window: Option<u64>,
     },
-    /// The turn cannot go on.
+    /// The turn failed.
     Failed {
         /// The turn.
         turn: u64,
         /// A short machine-readable reason.
         code: String,
-        /// What to tell the person.
+        /// The message for the user.
         message: String,
-        /// Whether the same prompt may work later.
+        /// Whether a retry may succeed.
         retryable: bool,
     },
     /// The turn is over.
@@ -262,9 +262,9 @@ pub enum Event {
         turn: u64,
         /// How it ended.
         outcome: Outcome,
-        /// What it used, if the model told.
+        /// Token usage, if the model reported it.
         usage: Option<Usage>,
-        /// True when no other message waits.
+        /// Whether the queue is empty.
         idle: bool,
         /// What the answer rests on, where the agent was told to say so.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -272,19 +272,19 @@ pub enum Event {
     },
 }
 
-/// What the log needs to know of an event without reading it.
+/// How the log treats an event, without parsing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It stays.
+    /// Kept.
     Plain = 0,
-    /// A piece of a message, which may be dropped once the message is whole.
+    /// A delta, which may be dropped once its message is complete.
     Delta = 1,
-    /// It stays, and no message is open after it.
+    /// Kept, and no message is open after it.
     Closing = 2,
 }
 
 impl Event {
-    /// What the log needs to know of it without reading it.
+    /// How the log treats this event.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -296,7 +296,7 @@ impl Event {
         }
     }
 
-    /// The turn it belongs to, given its own number.
+    /// The turn of the event, given the event's number.
     #[must_use]
     pub fn turn(&self, own: u64) -> Option<u64> {
         match self {
@@ -324,14 +324,14 @@ impl Event {
     }
 }
 
-/// The time to the millisecond, so that it reads back just as it was first seen.
+/// The current time in milliseconds, so that it is the same when read back.
 #[must_use]
 pub fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
-/// An event with its number and time, as the log keeps it and every reader shares it.
+/// An event with its number and time, shared by all readers.
 #[derive(Debug)]
 pub struct Logged {
     /// Its number in the session, from 1.
@@ -340,13 +340,13 @@ pub struct Logged {
     pub at: Timestamp,
     /// The event.
     pub event: Event,
-    /// How large it is on disk, for bounds.
+    /// Its size on disk, for limits.
     pub size: usize,
     encoded: Mutex<Vec<(&'static str, Bytes)>>,
 }
 
 impl Logged {
-    /// An event as it was numbered and stored.
+    /// An event with its assigned number and time.
     #[must_use]
     pub fn new(seq: u64, at: Timestamp, event: Event, size: usize) -> Self {
         Self {
@@ -358,7 +358,7 @@ impl Logged {
         }
     }
 
-    /// The event on a wire, encoded once and then shared by everyone who reads on that wire.
+    /// The event encoded for a protocol: encoded once, and shared by all readers of that protocol.
     pub fn encoded(&self, wire: &'static str, encode: impl FnOnce(&Self) -> Bytes) -> Bytes {
         let mut kept = self.encoded.lock();
         if let Some((_, bytes)) = kept.iter().find(|(name, _)| *name == wire) {

@@ -1,41 +1,41 @@
-//! What pages of one origin may do: the scopes there are, and what was decided about each.
+//! Scopes of origins, and the stored grants.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a page may be allowed to do.
+/// One permission of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
-    /// Have a model write text.
+    /// Let a model write text.
     #[serde(rename = "model:prompt")]
     ModelPrompt,
-    /// Have a model write and call tools.
+    /// Let a model write text and call tools.
     #[serde(rename = "model:tools")]
     ModelTools,
-    /// See which models there are.
+    /// List models.
     #[serde(rename = "model:list")]
     ModelList,
-    /// See which tools there are.
+    /// List tools.
     #[serde(rename = "mcp:tools.list")]
     ToolsList,
     /// Call tools.
     #[serde(rename = "mcp:tools.call")]
     ToolsCall,
-    /// Bring an MCP server along.
+    /// Provide an MCP server.
     #[serde(rename = "mcp:servers.register")]
     ServersRegister,
-    /// Read the page that is open.
+    /// Read the active tab.
     #[serde(rename = "browser:activeTab.read")]
     ActiveTabRead,
-    /// Click elements of the page that is open.
+    /// Click elements in the active tab.
     #[serde(rename = "browser:activeTab.click")]
     ActiveTabClick,
-    /// Fill in fields of the page that is open.
+    /// Fill in fields in the active tab.
     #[serde(rename = "browser:activeTab.fill")]
     ActiveTabFill,
-    /// Take pictures of the page that is open.
+    /// Take screenshots of the active tab.
     #[serde(rename = "browser:activeTab.screenshot")]
     ActiveTabScreenshot,
     /// Open a chat beside the page.
@@ -43,15 +43,15 @@ pub enum Scope {
     ChatOpen,
 }
 
-/// A text that names no scope.
+/// Not the name of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope {name:?}; there are: {}", Scope::names())]
+#[error("unknown scope {name:?}; use one of: {}", Scope::names())]
 pub struct NoScope {
     name: String,
 }
 
 impl Scope {
-    /// All that there are.
+    /// All scopes.
     pub const ALL: [Self; 11] = [
         Self::ModelPrompt,
         Self::ModelTools,
@@ -66,7 +66,7 @@ impl Scope {
         Self::ChatOpen,
     ];
 
-    /// The name by which pages know it.
+    /// Its name for pages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -84,13 +84,13 @@ impl Scope {
         }
     }
 
-    /// Whether a list of tools goes with it.
+    /// Whether the grant names tools.
     #[must_use]
     pub fn is_for_tools(self) -> bool {
         matches!(self, Self::ModelTools | Self::ToolsCall)
     }
 
-    /// Whether only a browser with the extension can do it.
+    /// Whether it needs the browser extension.
     #[must_use]
     pub fn needs_extension(self) -> bool {
         matches!(
@@ -121,31 +121,31 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What stands about one scope of one origin.
+/// The grant of one scope for one origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Grant {
-    /// Allowed until it is revoked.
+    /// Allowed until revoked.
     #[serde(rename = "granted-always")]
     Always,
-    /// Allowed for a while.
+    /// Allowed until then.
     #[serde(rename = "granted-once")]
     Once,
-    /// Refused until the person says otherwise.
+    /// Denied until the user changes it.
     #[serde(rename = "denied")]
     Denied,
-    /// Nothing was said.
+    /// Not decided.
     #[serde(rename = "not-granted")]
     NotGranted,
 }
 
 impl Grant {
-    /// Whether it allows anything.
+    /// Whether it allows the scope.
     #[must_use]
     pub fn allows(self) -> bool {
         matches!(self, Self::Always | Self::Once)
     }
 
-    /// The name by which pages know it.
+    /// Its name for pages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ impl fmt::Display for Grant {
     }
 }
 
-/// How long a grant that is given for good lasts.
+/// How long "always allow" lasts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GrantDuration {
     /// One hour.
@@ -175,14 +175,14 @@ pub enum GrantDuration {
     /// 30 days.
     #[serde(rename = "30d")]
     Month,
-    /// Until it is revoked.
+    /// Until revoked.
     #[default]
     #[serde(rename = "never")]
     Never,
 }
 
 impl GrantDuration {
-    /// All of them with their names.
+    /// All durations with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("1h", Self::Hour),
         ("1d", Self::Day),
@@ -190,7 +190,7 @@ impl GrantDuration {
         ("never", Self::Never),
     ];
 
-    /// When a grant of now ends, if it does.
+    /// When a grant that is given now expires, if ever.
     #[must_use]
     pub fn end(self, now: Timestamp) -> Option<Timestamp> {
         let hours = match self {

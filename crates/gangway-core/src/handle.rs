@@ -1,10 +1,10 @@
-//! Access to the hub for what the hub itself owns.
+//! Access to the hub for objects that the hub owns.
 
 use std::sync::{Arc, Weak};
 
 use crate::{Error, Hub, Result};
 
-/// A weak reference to the hub. Agents and their tools are made before the hub, which owns them.
+/// A weak reference to the hub. Agents and their tools are created before the hub, which owns them.
 #[derive(Clone)]
 pub struct HubHandle(Weak<Hub>);
 
@@ -13,7 +13,7 @@ impl HubHandle {
         Self(Weak::clone(hub))
     }
 
-    /// The hub; fails with [`Error::Stopping`] before it is made and once it is gone.
+    /// The hub; fails with [`Error::Stopping`] before it is created and after it is dropped.
     pub fn get(&self) -> Result<Arc<Hub>> {
         self.0.upgrade().ok_or(Error::Stopping)
     }

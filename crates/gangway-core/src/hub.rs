@@ -1,4 +1,4 @@
-//! All sessions: those on disk by name, those in memory by use.
+//! All sessions: stored ones, and live ones in memory.
 
 use std::{
     collections::HashMap,
@@ -24,14 +24,14 @@ use crate::{
     worker,
 };
 
-/// How much a session may take.
+/// Limits of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Messages that may wait in one session.
+    /// Maximum number of queued messages.
     pub queued_prompts: usize,
-    /// How long a session nobody uses stays in memory.
+    /// How long an unused session stays in memory.
     pub idle: Duration,
-    /// How many events a session keeps when it wakes again; 0 keeps all.
+    /// Number of events that a session keeps when it is loaded; 0 keeps all.
     pub kept_events: u64,
 }
 
@@ -45,7 +45,7 @@ impl Default for Limits {
     }
 }
 
-/// Every session there is.
+/// All sessions.
 pub struct Hub {
     pub(crate) store: Store,
     pub(crate) agents: Agents,
@@ -55,26 +55,26 @@ pub struct Hub {
     stopping: AtomicBool,
 }
 
-/// What a new session is to be.
+/// Settings of a new session.
 #[derive(Debug, Clone, Default)]
 pub struct NewSession {
-    /// What to call it; the first message decides when absent.
+    /// The title; default is the first message.
     pub title: Option<String>,
-    /// The folder it works in.
+    /// The working folder.
     pub cwd: String,
-    /// The model to use.
+    /// The model.
     pub model: Option<String>,
-    /// The agent to use; the default one when absent.
+    /// The agent; default is the default agent.
     pub agent: Option<String>,
-    /// Whether it is only for one task.
+    /// Whether it exists for a single task.
     pub ephemeral: bool,
 }
 
-/// One page of sessions, newest first.
+/// A page of sessions, newest first.
 pub struct Listing {
-    /// The sessions, with whether a turn runs.
+    /// The sessions, with whether a turn is running.
     pub sessions: Vec<(SessionId, Profile, bool)>,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     pub next: Option<SessionId>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn profile_key(id: SessionId) -> String {
     format!("session/{id}")
 }
 
-/// Marks a session with turns that are not over; its value is the number up to which all were.
+/// Marks a session with unfinished turns; its value is the number up to which all turns are finished.
 pub(crate) fn busy_key(id: SessionId) -> String {
     format!("busy/{id}")
 }
@@ -94,8 +94,8 @@ impl Hub {
         Arc::new(Self::of(store, agents, limits))
     }
 
-    /// The sessions of this store, with agents that need the hub. `make` gets a handle that works as soon as the hub is
-    /// there, and may return what else it made.
+    /// The sessions of this store, with agents that need the hub. `make` gets a handle that is valid once the hub
+    /// exists, and may return other objects it created.
     pub fn new_cyclic<T, E>(
         store: Store,
         limits: Limits,
@@ -133,33 +133,33 @@ impl Hub {
         }
     }
 
-    /// The agents that can take turns.
+    /// The agents.
     #[must_use]
     pub fn agents(&self) -> &Agents {
         &self.agents
     }
 
-    /// Where it all is kept.
+    /// The store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Makes a session; it is on the disk when this returns.
-    pub async fn create(&self, id: SessionId, wish: NewSession) -> Result<Profile> {
-        let agent = wish
+    /// Creates a session; it is durable when this returns.
+    pub async fn create(&self, id: SessionId, spec: NewSession) -> Result<Profile> {
+        let agent = spec
             .agent
             .unwrap_or_else(|| self.agents.default_name().to_owned());
         self.agents.get(&agent)?;
         let now = event::now();
         let profile = Profile {
-            title: wish.title,
-            cwd: wish.cwd,
-            model: wish.model,
+            title: spec.title,
+            cwd: spec.cwd,
+            model: spec.model,
             agent,
             created_at: now,
             updated_at: now,
-            ephemeral: wish.ephemeral,
+            ephemeral: spec.ephemeral,
         };
         let records = vec![Put::new(profile_key(id), &profile, Expect::Absent)?];
         let events = vec![Event::Created {
@@ -177,11 +177,11 @@ impl Hub {
         Ok(profile)
     }
 
-    /// The session with this name, read from the store if it sleeps.
+    /// The live session with this id, loaded from the store if necessary.
     pub async fn open(self: &Arc<Self>, id: SessionId) -> Result<Arc<Session>> {
         let session = {
             let mut live = self.live.lock();
-            // Under the same lock as the stop, so that no session wakes behind its back.
+            // Under the same lock as `stop`, so that no session is loaded during it.
             if self.stopping.load(Ordering::Acquire) {
                 return Err(Error::Stopping);
             }
@@ -192,7 +192,7 @@ impl Hub {
         Ok(session)
     }
 
-    /// What a session is set up with and whether a turn runs, without waking it.
+    /// The settings of a session and whether a turn is running, without loading the session.
     pub async fn describe(&self, id: SessionId) -> Result<(Profile, bool)> {
         if let Some(session) = self.awake(id)
             && let Ok(profile) = session.profile()
@@ -207,7 +207,7 @@ impl Hub {
         Ok((record.value, false))
     }
 
-    /// Sessions made before `before`, newest first, without those that are only for one task.
+    /// Sessions that were created before `before`, newest first, without those for a single task.
     pub async fn list(&self, before: Option<SessionId>, limit: usize) -> Result<Listing> {
         let mut sessions = Vec::with_capacity(limit + 1);
         let mut before = before.map(profile_key);
@@ -240,7 +240,7 @@ impl Hub {
         Ok(Listing { sessions, next })
     }
 
-    /// Sessions that are only for one task and were last used before then.
+    /// Sessions for a single task that were last used before then.
     pub async fn left_over(&self, then: jiff::Timestamp) -> Result<Vec<SessionId>> {
         let mut found = Vec::new();
         let mut before: Option<String> = None;
@@ -264,7 +264,7 @@ impl Hub {
         }
     }
 
-    /// Wakes every session whose turns were cut off, so that they are marked and what waited goes on.
+    /// Loads every session with interrupted turns, which marks them and continues with queued messages.
     pub async fn recover(self: &Arc<Self>) -> Result<usize> {
         let mut found = 0;
         let mut before: Option<String> = None;
@@ -284,14 +284,14 @@ impl Hub {
                 match self.open(id).await {
                     Ok(_) => found += 1,
                     Err(error) => {
-                        tracing::warn!(session = %id, %error, "a session could not be recovered")
+                        tracing::warn!(session = %id, %error, "cannot recover a session")
                     }
                 }
             }
         }
     }
 
-    /// Whether a turn runs in any session.
+    /// Whether a turn is running in any session.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.live
@@ -300,13 +300,13 @@ impl Hub {
             .any(|session| session.is_running())
     }
 
-    /// How many sessions are in memory.
+    /// The number of sessions in memory.
     #[must_use]
     pub fn awake_count(&self) -> usize {
         self.live.lock().len()
     }
 
-    /// Stops every turn, marks it as interrupted and ends every subscription.
+    /// Stops every turn, marks it as interrupted and ends all subscriptions.
     pub async fn shut_down(&self) {
         let awake: Vec<_> = {
             let live = self.live.lock();
@@ -320,10 +320,10 @@ impl Hub {
         self.workers.wait().await;
     }
 
-    /// Lets a session sleep, unless someone holds it.
+    /// Removes a session from memory unless it is in use.
     pub(crate) fn release(&self, id: SessionId) -> bool {
         let mut live = self.live.lock();
-        // The map's own hold is the only one left; a new one can only be taken under this lock.
+        // The map holds the only reference; a new one can only be taken under this lock.
         let unused = live
             .get(&id)
             .is_none_or(|session| Arc::strong_count(session) == 1);
@@ -333,7 +333,7 @@ impl Hub {
         unused
     }
 
-    /// Forgets the session behind this log, whoever holds it; one that woke after it stays.
+    /// Removes the session with this log, even if it is in use; a newer live one stays.
     pub(crate) fn forget(&self, id: SessionId, log: &Log) {
         let mut live = self.live.lock();
         if live

@@ -1,23 +1,23 @@
-//! Names of things, as types that only `parse` or a counter can make.
+//! Ids and names, as types that only `parse` or a counter can create.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The name of a session; later ones sort after earlier ones.
+/// The id of a session; ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(Uuid);
 
 impl SessionId {
-    /// A name that no other session has.
+    /// A new, unique id.
     #[must_use]
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
 
-    /// The name that these bytes stand for: the same bytes, the same session. They must be such as nobody else has.
+    /// The id derived from these bytes: equal bytes, equal id. The bytes must be unique.
     #[must_use]
     pub fn made_of(bytes: [u8; 16]) -> Self {
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
@@ -44,7 +44,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The text is not a name of that kind.
+/// Not a valid id or name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not {1}")]
 pub struct NotAnId(String, &'static str);
@@ -53,7 +53,7 @@ impl FromStr for SessionId {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        // Only the hyphenated form, so that one session has one spelling.
+        // Only the hyphenated form, so that each session has a single notation.
         match Uuid::try_parse(text) {
             Ok(id) if text.len() == 36 => Ok(Self(id)),
             _ => Err(NotAnId(clipped(text), "a session id")),
@@ -61,12 +61,12 @@ impl FromStr for SessionId {
     }
 }
 
-/// The name of one turn: its session and the number of the message that asked for it.
+/// The id of a turn: its session, and the number of the message that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TurnId {
-    /// The session the turn belongs to.
+    /// The session.
     pub session: SessionId,
-    /// The number of the message that started it.
+    /// The number of the message.
     pub seq: u64,
 }
 
@@ -83,7 +83,7 @@ impl FromStr for TurnId {
         let bad = || NotAnId(clipped(text), "a stream id");
         let (session, number) = text.split_once('.').ok_or_else(bad)?;
         let seq: u64 = number.parse().map_err(|_| bad())?;
-        // `1` and `01` must not name the same turn twice.
+        // `1` and `01` must not be two ids of the same turn.
         if seq.to_string() != number {
             return Err(bad());
         }
@@ -94,7 +94,7 @@ impl FromStr for TurnId {
     }
 }
 
-/// The name of an applet: small letters, digits and hyphens, 64 at the most.
+/// The name of an applet: `a-z`, digits and hyphens, at most 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);
@@ -117,7 +117,7 @@ impl FromStr for Slug {
         if inner && ends && text.len() <= 64 {
             Ok(Self(text.to_owned()))
         } else {
-            let kind = "a name of an applet (a-z, 0-9 and hyphens inside, 64 at the most)";
+            let kind = "an applet name (a-z, 0-9 and inner hyphens, at most 64 characters)";
             Err(NotAnId(clipped(text), kind))
         }
     }
@@ -143,8 +143,8 @@ impl fmt::Display for Slug {
     }
 }
 
-/// The name of an app, which is a label of a host too: small letters, digits and hyphens, beginning with a letter, 63 at
-/// the most.
+/// The name of an app, also used as a host label: `a-z`, digits and hyphens, starting with a letter, at most 63
+/// characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AppName(String);
@@ -166,7 +166,7 @@ impl FromStr for AppName {
         if begins && !text.ends_with('-') && text.bytes().all(plain) && text.len() <= 63 {
             Ok(Self(text.to_owned()))
         } else {
-            let kind = "a name of an app (a-z, 0-9 and hyphens, beginning with a letter, not ending in a hyphen, 63 at the most)";
+            let kind = "an app name (a-z, 0-9 and hyphens, starting with a letter, not ending with a hyphen, at most 63 characters)";
             Err(NotAnId(clipped(text), kind))
         }
     }
@@ -188,7 +188,7 @@ impl From<AppName> for String {
 
 impl From<AppName> for Slug {
     fn from(name: AppName) -> Self {
-        // Every name of an app can be one of an applet.
+        // Every app name is a valid applet name.
         Self(name.0)
     }
 }
@@ -199,13 +199,13 @@ impl fmt::Display for AppName {
     }
 }
 
-/// The name of one opening of an app; later ones sort after earlier ones.
+/// The id of a launch; ids sort by creation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LaunchId(Uuid);
 
 impl LaunchId {
-    /// A name that no other launch has.
+    /// A new, unique id.
     #[must_use]
     pub fn new() -> Self {
         Self(Uuid::now_v7())
@@ -230,7 +230,7 @@ impl FromStr for LaunchId {
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
         text.strip_prefix("l-")
-            // Only the plain form, so that one launch has one spelling.
+            // Only the plain form, so that each launch has a single notation.
             .filter(|id| id.len() == 32 && id.bytes().all(hex))
             .and_then(|id| Uuid::try_parse(id).ok())
             .map(Self)
@@ -264,7 +264,7 @@ macro_rules! counted_id {
         pub struct $name(String);
 
         impl $name {
-            /// The `n`th of its kind in the turn that message `turn` started.
+            /// The `n`th id in the turn that message `turn` started.
             #[must_use]
             pub fn nth(turn: u64, n: u32) -> Self {
                 Self(format!(concat!($letter, "{}-{}"), turn, n))
@@ -292,17 +292,17 @@ macro_rules! counted_id {
 }
 
 counted_id!(
-    /// The name of an agent's message, unique in its session.
+    /// The id of an agent's message, unique in its session.
     MessageId,
     "m"
 );
 counted_id!(
-    /// The name of a tool call, unique in its session.
+    /// The id of a tool call, unique in its session.
     CallId,
     "c"
 );
 counted_id!(
-    /// The name of a question to the person, unique in its session.
+    /// The id of a question to the user, unique in its session.
     QuestionId,
     "q"
 );

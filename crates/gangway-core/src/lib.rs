@@ -1,10 +1,11 @@
-//! What is true in Gangway: sessions, their numbered logs, the agents that take turns on them, and the store that keeps it all.
+//! Core of Gangway: sessions, their event logs, the agents that take turns, and the store.
 #![warn(missing_docs)]
 
 pub mod agent;
 pub mod app;
 pub mod approval;
 pub mod asks;
+pub mod atomic_file;
 pub mod command;
 pub mod consent;
 pub mod conversation;
@@ -30,7 +31,6 @@ pub mod tool;
 mod tool_call;
 mod tool_source;
 pub mod turn;
-pub mod whole;
 mod worker;
 
 pub use agent::{Agent, AgentError, Agents, Readiness};

@@ -1,7 +1,7 @@
-//! The live end of a session's log: the newest events in memory, and readers that pull from it at their own pace.
+//! The live end of a session's log: the newest events in memory, and readers that pull from it at their own speed.
 //!
-//! A reader is a number. What it has not seen comes from memory when it is near the end and from the store when it is
-//! not, so nobody queues anything for anyone, and a slow reader costs the others nothing.
+//! A reader is a number. Events near the end come from memory, older ones from the store, so there are no per-reader
+//! queues, and a slow reader costs the others nothing.
 
 #[cfg(test)]
 mod tests;
@@ -17,25 +17,25 @@ use crate::{
     session::Session,
 };
 
-/// Events and bytes a live session holds in memory: what a reader may lag behind before it is told to resume.
+/// Events and bytes that a live session keeps in memory: how far a reader may lag before it must resume.
 const RING_EVENTS: usize = 4096;
 const RING_BYTES: usize = 1 << 20;
 
-/// The largest event above this size does not count, or one long message would push out what readers are about to read.
+/// The largest event above this size is exempt, or one long message would evict what readers are about to read.
 const LARGE: usize = 64 << 10;
 
-/// Why a log says nothing more to a reader.
+/// Why a subscription ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The reader fell too far behind; it can resume after the number it saw last.
+    /// The reader was too slow; it can resume after the last number it received.
     Slow,
     /// The session was deleted.
     Deleted,
     /// The server is stopping.
     Stopping,
-    /// The store took no more writes.
+    /// The store accepts no more writes.
     Failed,
-    /// What is stored next is damaged.
+    /// The next stored event is damaged.
     Damaged,
 }
 
@@ -65,7 +65,7 @@ pub struct Log {
 struct Ring {
     events: VecDeque<Arc<Logged>>,
     bytes: usize,
-    /// The size of the largest event, if it is `LARGE`; 0 otherwise.
+    /// The size of the largest event if it is above `LARGE`, else 0.
     largest: usize,
     /// The number before the first event in the ring.
     floor: u64,
@@ -88,13 +88,13 @@ impl Log {
         }
     }
 
-    /// Starts the ring after what the store holds already.
+    /// Starts the ring after the stored events.
     pub(crate) fn begin_after(&self, seq: u64) {
         self.ring.lock().floor = seq;
         self.head.send_modify(|head| head.seq = seq);
     }
 
-    /// Shows events that are written; only the store's writer calls it, in the order of commits.
+    /// Publishes stored events; only the store's writer calls it, in commit order.
     pub(crate) fn publish(&self, events: Vec<Arc<Logged>>) {
         let Some(last) = events.last().map(|event| event.seq) else {
             return;
@@ -109,7 +109,7 @@ impl Log {
         self.head.send_modify(|head| head.seq = last);
     }
 
-    /// Ends every subscription with this reason, after what is already there was read.
+    /// Ends every subscription with this reason, after the events that are already there.
     pub(crate) fn end(&self, why: Ended) {
         self.head.send_modify(|head| head.ended = Some(why));
     }
@@ -124,7 +124,7 @@ impl Log {
 /// What memory holds for a reader.
 enum Near {
     Events(Vec<Arc<Logged>>),
-    /// The reader's next event has left memory; everything up to this number is in the store.
+    /// The reader's next event is no longer in memory; everything up to this number is in the store.
     Far(u64),
 }
 
@@ -166,12 +166,12 @@ impl Ring {
     }
 }
 
-/// A reader of one session's log. It keeps the session awake.
+/// A reader of one session's log. It keeps the session in memory.
 pub struct Subscription {
     session: Arc<Session>,
     head: watch::Receiver<Head>,
     cursor: u64,
-    /// Whether it once was at the live end; from then on falling out of memory means it is slow.
+    /// Whether it has reached the live end; from then on, falling out of memory means it is slow.
     live: bool,
 }
 
@@ -186,21 +186,21 @@ impl Subscription {
         }
     }
 
-    /// The number after which the next event comes.
+    /// The number after which it reads next.
     #[must_use]
     pub fn after(&self) -> u64 {
         self.cursor
     }
 
-    /// Whether there are events that were not read yet.
+    /// Whether there are unread events.
     #[must_use]
     pub fn is_behind(&self) -> bool {
         self.cursor < self.head.borrow().seq
     }
 
-    /// The next events, at least one, together at most `max_bytes` unless one alone is larger; or why there are none.
+    /// The next events: at least one, in total at most `max_bytes` unless one is larger; or why there are none.
     ///
-    /// Dropping the future loses nothing.
+    /// Cancel-safe: dropping the future loses nothing.
     pub async fn next(
         &mut self,
         max_bytes: usize,
@@ -222,7 +222,7 @@ impl Subscription {
                             .read(self.session.id(), self.cursor, max_bytes)
                             .await?;
                         if page.events.is_empty() {
-                            // All that lay between were deltas whose message was dropped with them.
+                            // All events in between were deltas that were dropped with their message.
                             self.cursor = floor;
                         }
                         page.events

@@ -1,22 +1,22 @@
-//! Where pages come from.
+//! Origins of pages.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// The longest origin: a host name has 253 bytes at the most.
+/// The longest origin: a host name has at most 253 bytes.
 const MOST_BYTES: usize = 300;
 
-/// Where a page comes from, as browsers write it: scheme, host and port, and no other spelling of the same.
+/// An origin as browsers serialize it: scheme, host and port, in canonical form only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Origin(String);
 
-/// A text that is no origin which can be given anything.
+/// A text that is not an origin to which anything can be granted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not the origin of a page; write it like https://shop.example, with a port if it has one and with no path"
+    "{0:?} is not an origin; use a form like https://shop.example or https://shop.example:8443, without a path"
 )]
 pub struct NoOrigin(String);
 
@@ -27,7 +27,7 @@ impl Origin {
         &self.0
     }
 
-    /// Whether its pages come over a connection that nobody on the network can speak on: HTTPS, or this machine.
+    /// Whether its pages are authenticated: HTTPS, or this machine.
     #[must_use]
     pub fn is_authenticated(&self) -> bool {
         let Ok(url) = Url::parse(&self.0) else {
@@ -56,7 +56,7 @@ impl FromStr for Origin {
         }
         let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
         let host = rest.strip_suffix('/').unwrap_or(rest);
-        // The parser would forgive all of these, and then an origin had many spellings.
+        // The parser would accept all of these, so that one origin had many notations.
         let stray = |c: char| {
             c.is_control()
                 || c.is_whitespace()
@@ -118,7 +118,7 @@ mod tests {
             ),
             ("http://[0:0::1]:3000", "http://[::1]:3000"),
             ("http://127.1:8080", "http://127.0.0.1:8080"),
-            // Another origin than the one without the dot, for browsers too.
+            // Browsers also treat it as another origin than the one without the dot.
             ("https://shop.example.", "https://shop.example."),
         ] {
             let read: Origin = written.parse().unwrap();

@@ -1,11 +1,11 @@
-//! Messages to one reader: numbered, and kept until the reader acknowledges them, so that a lost connection loses nothing.
+//! A queue of numbered messages to one reader, kept until acknowledged so that a lost connection loses nothing.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// What a message costs beside its own bytes, so that many small ones are bounded too.
+/// Overhead per message, so that many small ones are bounded too.
 const MESSAGE_COST: usize = 64;
 
 /// A bounded queue of messages. Numbers begin at 1.
@@ -14,21 +14,21 @@ pub struct Outbox<T> {
     backlog: watch::Sender<Backlog>,
 }
 
-/// What a reader has not acknowledged.
+/// The unacknowledged messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// The number of the newest message.
     pub last: u64,
-    /// How many messages wait.
+    /// The number of messages.
     pub messages: usize,
-    /// What they cost, each some bytes more than it has.
+    /// Their size, including the overhead.
     pub bytes: usize,
 }
 
 struct Queue<T> {
     waiting: VecDeque<Waiting<T>>,
     backlog: Backlog,
-    /// The newest message that was ever taken: the reader may have it, so it stays as it is.
+    /// The newest message that was ever read: the reader may have it, so it must not change.
     taken: u64,
 }
 
@@ -53,8 +53,8 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T: Clone> Outbox<T> {
-    /// Adds a message at once; `make` is given its number and returns it with its bytes. The caller gives up a reader whose
-    /// backlog is too large.
+    /// Adds a message immediately; `make` gets its number and returns it with its size. The caller must drop a reader
+    /// whose backlog is too large.
     pub fn push(&self, make: impl FnOnce(u64) -> (T, usize)) -> Backlog {
         let mut queue = self.queue.lock();
         let (message, bytes) = make(queue.backlog.last + 1);
@@ -62,8 +62,8 @@ impl<T: Clone> Outbox<T> {
         self.publish(&queue)
     }
 
-    /// Adds a message once the backlog is within `limit` bytes with it, or empty. A message that was not taken yet may
-    /// absorb it: `join` says whether it did.
+    /// Adds a message once it fits within `limit` bytes of backlog, or the backlog is empty. `join` may merge it into
+    /// an unread message, and returns whether it did.
     pub async fn push_within(
         &self,
         limit: usize,
@@ -84,25 +84,25 @@ impl<T: Clone> Outbox<T> {
                     return;
                 }
             }
-            // The sender is a field of this.
+            // The sender is a field of `self`.
             let _ = backlog.changed().await;
         }
     }
 
-    /// Waits until the backlog has less than `limit` bytes.
+    /// Waits until the backlog is below `limit` bytes.
     pub async fn room(&self, limit: usize) {
         let mut backlog = self.backlog.subscribe();
         let _ = backlog.wait_for(|backlog| backlog.bytes < limit).await;
     }
 
-    /// Waits until [`next`](Self::next) has a message after this number; it may be there already.
+    /// Waits until [`next`](Self::next) returns a message after this number.
     pub async fn more(&self, number: u64) {
         let mut backlog = self.backlog.subscribe();
         let is_there = |backlog: &Backlog| backlog.messages > 0 && backlog.last > number;
         let _ = backlog.wait_for(is_there).await;
     }
 
-    /// The first message after this number that is still kept.
+    /// The first retained message after this number.
     pub fn next(&self, number: u64) -> Option<(u64, T)> {
         let mut queue = self.queue.lock();
         let found = queue.waiting.get(queue.place_after(number))?;
@@ -111,8 +111,8 @@ impl<T: Clone> Outbox<T> {
         Some(found)
     }
 
-    /// All messages after this number and the number of the newest; none when one in between is no longer kept, or there never
-    /// was a message with this number.
+    /// All messages after this number and the number of the newest; `None` if one of them was dropped, or this number
+    /// was never assigned.
     pub fn after(&self, number: u64) -> Option<(Vec<T>, u64)> {
         let mut queue = self.queue.lock();
         let last = queue.backlog.last;
@@ -125,14 +125,15 @@ impl<T: Clone> Outbox<T> {
         Some((new.map(|one| one.message.clone()).collect(), last))
     }
 
-    /// Forgets the messages up to this number: the reader has them.
+    /// Acknowledges the messages up to this number, and drops them.
     pub fn acknowledge(&self, number: u64) {
         let mut queue = self.queue.lock();
         queue.acknowledge(number);
         self.publish(&queue);
     }
 
-    /// Acknowledges up to this number, and numbers the next message after it: the reader knows more than this outbox does.
+    /// Acknowledges up to this number, and numbers the next message after it: the reader has seen more than this outbox
+    /// knows.
     pub fn resume_after(&self, number: u64) {
         let mut queue = self.queue.lock();
         queue.acknowledge(number);
@@ -141,7 +142,7 @@ impl<T: Clone> Outbox<T> {
         self.publish(&queue);
     }
 
-    /// What waits.
+    /// The current backlog.
     pub fn backlog(&self) -> Backlog {
         *self.backlog.borrow()
     }
@@ -158,7 +159,7 @@ impl<T: Clone> Outbox<T> {
 }
 
 impl<T> Queue<T> {
-    /// Where the first message after this number is, or would be: their numbers have no gaps.
+    /// Index of the first message after this number: numbers have no gaps.
     fn place_after(&self, number: u64) -> usize {
         let first = self.waiting.front().map_or(0, |one| one.number);
         usize::try_from(number.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! What a turn left in the log when it was cut off.
+//! Unfinished turns in the log of a session that was interrupted.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::{
 /// Bytes of the log read at a time.
 const PAGE: usize = 1 << 20;
 
-/// A message that waits for its turn.
+/// A queued message.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) turn: u64,
@@ -20,29 +20,29 @@ pub(crate) struct Waiting {
     pub(crate) source: Source,
 }
 
-/// What is not over in a log.
+/// The unfinished part of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Unfinished {
-    /// The turn that was running, with what it said beside the open message.
+    /// The running turn with its output besides the open message.
     pub(crate) running: Option<SaidSoFar>,
-    /// Messages that had not begun.
+    /// Messages whose turns had not begun.
     pub(crate) waiting: VecDeque<Waiting>,
 }
 
-/// A turn that began, and what it has said.
+/// A turn that began, with its output.
 #[derive(Debug)]
 pub(crate) struct SaidSoFar {
     /// The message that it answers.
     pub(crate) message: Waiting,
-    /// The agent that took it.
+    /// Its agent.
     pub(crate) agent: String,
-    /// What the open message holds, as a partial message.
+    /// The open message, as a partial message.
     pub(crate) draft: Option<Event>,
-    /// Messages begun.
+    /// The number of messages begun.
     pub(crate) messages: u32,
-    /// Tools called.
+    /// The number of tool calls.
     pub(crate) calls: u32,
-    /// Questions asked, with their answers.
+    /// Questions, with their answers.
     pub(crate) questions: Vec<(QuestionId, Option<String>)>,
 }
 
@@ -73,7 +73,7 @@ impl SaidSoFar {
                     });
                 }
             },
-            // Its deltas may have been dropped; then it counts by itself.
+            // Its deltas may have been dropped; then it counts as one.
             Event::Message { .. } => self.messages += u32::from(self.draft.take().is_none()),
             Event::ToolCall { .. } => self.calls += 1,
             Event::Question { question, .. } => self.questions.push((question.clone(), None)),
@@ -89,7 +89,7 @@ impl SaidSoFar {
     }
 }
 
-/// Reads what is not over, knowing that everything up to `settled` is.
+/// Reads the unfinished part; everything up to `settled` is finished.
 pub(crate) async fn unfinished(
     store: &Store,
     session: SessionId,
@@ -135,7 +135,7 @@ impl Unfinished {
             }
             Event::TurnEnded { turn, .. } => {
                 self.waiting.retain(|waiting| waiting.turn != *turn);
-                // A message that was dropped while another was answered ends nothing else.
+                // A message that was dropped during another turn ends nothing else.
                 self.running
                     .take_if(|running| running.message.turn == *turn);
             }

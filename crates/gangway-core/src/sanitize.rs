@@ -1,30 +1,30 @@
-//! Text of strangers, made safe to show to a person: no character in it is invisible, breaks a line or reorders the text.
+//! Sanitizes untrusted text for display: no character is invisible, breaks a line or reorders the text.
 
 use std::fmt::Write;
 
 use crate::text::is_hidden;
 
-/// Whether no character of a text is hidden.
+/// Whether a text has no hidden characters.
 #[must_use]
 pub fn is_visible(text: &str) -> bool {
     !text.contains(is_hidden)
 }
 
-/// A text on one line: hidden characters and line breaks become escapes such as `\u{202e}`.
+/// Escapes hidden characters and line breaks, such as `\u{202e}`.
 #[must_use]
 pub fn escape_line(text: &str) -> String {
     escape(text, |_| false)
 }
 
-/// A text with its lines: other hidden characters become escapes.
+/// Escapes hidden characters except line breaks.
 #[must_use]
 pub fn escape_text(text: &str) -> String {
     escape(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
 }
 
-/// A text on one line of at most so many characters, without hidden ones; what is cut off becomes `…`.
+/// Removes hidden characters and line breaks, and truncates to so many characters; the end of a cut text is `…`.
 #[must_use]
-pub fn strip_to_line(text: &str, most: usize) -> String {
+pub fn strip_to_line(text: &str, limit: usize) -> String {
     let mut out = String::new();
     let mut written = 0;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -34,7 +34,7 @@ pub fn strip_to_line(text: &str, most: usize) -> String {
             written += 1;
         }
         for c in seen {
-            if written >= most {
+            if written >= limit {
                 out.pop();
                 out.push('…');
                 return out;
@@ -54,7 +54,7 @@ fn escape(text: &str, may: impl Fn(char) -> bool) -> String {
             '\n' => plain.push_str("\\n"),
             '\t' => plain.push_str("\\t"),
             '\r' => plain.push_str("\\r"),
-            // A string takes all that is written to it.
+            // Writing to a string cannot fail.
             hidden => drop(write!(plain, "\\u{{{:04x}}}", u32::from(hidden))),
         }
     }

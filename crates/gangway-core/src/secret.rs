@@ -1,4 +1,4 @@
-//! Random secrets, and what is kept of them.
+//! Random secrets, and their hashes.
 
 use rand::Rng;
 
@@ -10,7 +10,7 @@ pub fn new_secret() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is kept of a secret.
+/// The hash of a secret.
 #[must_use]
 pub fn hash(secret: &str) -> String {
     blake3::hash(secret.as_bytes()).to_hex().to_string()

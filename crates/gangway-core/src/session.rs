@@ -1,4 +1,4 @@
-//! A live session: the way to ask something of it and to follow what it says.
+//! A live session: submitting commands, and following its log.
 
 use std::sync::Arc;
 
@@ -15,59 +15,59 @@ use crate::{
     turn,
 };
 
-/// What a session is set up with.
+/// Settings of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// What people call it.
+    /// The title.
     pub title: Option<String>,
-    /// The folder it works in.
+    /// The working folder.
     pub cwd: String,
-    /// The model it was told to use.
+    /// The model, if set.
     pub model: Option<String>,
-    /// The agent that takes its turns.
+    /// The agent.
     pub agent: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed, or a turn of it ended.
+    /// When it was last changed or a turn ended.
     pub updated_at: Timestamp,
-    /// Whether it is only for one task, is not listed and goes soon.
+    /// Whether it exists for a single task: it is not listed, and deleted soon.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,
 }
 
-/// What a live session is doing.
+/// The state of a live session.
 #[derive(Debug, Clone)]
 pub(crate) enum Status {
-    /// It is being read from the store.
+    /// It is being loaded from the store.
     Loading,
-    /// It is there.
+    /// It is loaded.
     Awake {
         profile: Box<Profile>,
         running: bool,
     },
-    /// It is not, for this reason.
+    /// It failed, for this reason.
     Gone(Error),
 }
 
-/// A command on its way to the session's worker.
+/// A command for the session's worker.
 pub(crate) enum Request {
     Submit {
         command: Command,
-        /// The name of the request, so that it takes effect once however often it comes.
+        /// The idempotency key of the request.
         once: Option<String>,
         reply: oneshot::Sender<Result<(Receipt, Option<Commit>)>>,
     },
     Shutdown,
 }
 
-/// A command in the queue of its session.
+/// A queued command.
 pub struct Enqueued<'a> {
     session: &'a Session,
     answer: oneshot::Receiver<Result<(Receipt, Option<Commit>)>>,
 }
 
 impl Enqueued<'_> {
-    /// Waits until the effect is kept.
+    /// Waits until the effect is durable.
     pub async fn receipt(self) -> Result<Receipt> {
         let Self { session, answer } = self;
         let (receipt, commit) = answer.await.map_err(|_| session.why_gone())??;
@@ -78,19 +78,19 @@ impl Enqueued<'_> {
     }
 }
 
-/// Why a reader cannot simply go on after the number it names.
+/// Why a reader cannot resume after its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// What comes next was trimmed from the log.
+    /// The next events were trimmed from the log.
     Trimmed,
-    /// The log has not come that far.
+    /// The log does not reach that number.
     Future,
-    /// A power cut took back what came up to there.
+    /// A power cut took back the events up to there.
     Lost,
 }
 
 impl Gap {
-    /// A word for it, for readers.
+    /// Its name for readers.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Gap {
     }
 }
 
-/// A session that is in memory.
+/// A session in memory.
 #[derive(Debug)]
 pub struct Session {
     id: SessionId,
@@ -128,13 +128,13 @@ impl Session {
         }
     }
 
-    /// Its name.
+    /// Its id.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// What it is set up with.
+    /// Its settings.
     pub fn profile(&self) -> Result<Profile> {
         match &*self.status.borrow() {
             Status::Awake { profile, .. } => Ok((**profile).clone()),
@@ -143,29 +143,29 @@ impl Session {
         }
     }
 
-    /// Whether a turn runs.
+    /// Whether a turn is running.
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(&*self.status.borrow(), Status::Awake { running: true, .. })
     }
 
-    /// How far the agent's own count ([`Turn::mark`](crate::Turn::mark)) has come in what is stored.
+    /// The stored value of the agent's own counter ([`Turn::mark`](crate::Turn::mark)).
     pub async fn marked(&self) -> Result<u64> {
         turn::marked(&self.store, self.id).await
     }
 
-    /// Asks something of the session; the answer comes after the effect is kept.
+    /// Submits a command; returns once the effect is durable.
     pub async fn submit(&self, command: Command) -> Result<Receipt> {
         self.enqueue(command).await?.receipt().await
     }
 
-    /// Puts a command into the session's queue. Commands take effect in the order in which this returns.
+    /// Queues a command. Commands take effect in the order in which this returns.
     pub async fn enqueue(&self, command: Command) -> Result<Enqueued<'_>> {
         self.ask(command, None).await
     }
 
-    /// The same as [`Self::submit`], for a request that may come again because its answer was lost: a prompt or a change of state with a
-    /// name that was seen in this session before is not obeyed again, but answered as it was.
+    /// Like [`Self::submit`], with an idempotency key: a prompt or a change of state whose key was seen in this session
+    /// before has no effect, and gets the same receipt.
     pub async fn submit_once(&self, command: Command, name: String) -> Result<Receipt> {
         self.ask(command, Some(name)).await?.receipt().await
     }
@@ -186,7 +186,7 @@ impl Session {
         })
     }
 
-    /// Follows the log after a number the caller has seen, or tells why that cannot be done without a gap.
+    /// Follows the log after a number, or returns why that would leave a gap.
     pub async fn resume(
         self: &Arc<Self>,
         after: u64,
@@ -200,7 +200,7 @@ impl Session {
         })
     }
 
-    /// Follows the log after a number that the caller has from this session itself.
+    /// Follows the log after a number that the caller got from this session itself.
     #[must_use]
     pub fn subscribe(self: &Arc<Self>, after: u64) -> Subscription {
         Subscription::new(Arc::clone(self), after)
@@ -212,7 +212,7 @@ impl Session {
         self.log.head()
     }
 
-    /// The newest events at one moment.
+    /// A snapshot of the newest events.
     pub async fn tail(&self, limit: usize) -> Result<Tail> {
         self.store.tail(self.id, None, limit).await
     }
@@ -225,7 +225,7 @@ impl Session {
         &self.store
     }
 
-    /// Waits until it is read from the store.
+    /// Waits until it is loaded.
     pub(crate) async fn loaded(&self) -> Result<()> {
         let mut status = self.status.clone();
         let status = status

@@ -1,4 +1,4 @@
-//! The state of an applet in a session: keys that change one by one, with a version.
+//! The state of an applet in a session: keys that change separately, with a version.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,16 +9,16 @@ use crate::{
     id::{SessionId, Slug},
 };
 
-/// Bytes of one applet's state, as JSON.
+/// Maximum size of one applet's state, as JSON.
 pub(crate) const STATE_BYTES: usize = 1 << 20;
 
-/// Applets that may have a state in one session.
+/// Maximum number of applets with a state in one session.
 pub(crate) const APPLETS: usize = 64;
 
-/// What an applet and its agents share.
+/// The state shared by an applet and the agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AppletState {
-    /// Counts the changes.
+    /// The number of changes.
     pub version: u64,
     /// The keys.
     pub data: Map<String, Value>,
@@ -33,7 +33,7 @@ impl AppletState {
         })
     }
 
-    /// Merges by key; `null` takes a key away.
+    /// Merges by key; `null` removes a key.
     pub(crate) fn apply(&mut self, patch: &Map<String, Value>) -> Result<()> {
         for (key, value) in patch {
             if value.is_null() {
@@ -60,13 +60,13 @@ pub(crate) fn state_key(session: SessionId, applet: &Slug) -> String {
 }
 
 impl Hub {
-    /// The state of an applet in a session; nothing when it never had one.
+    /// The state of an applet in a session; empty if it never had one.
     pub async fn state(&self, session: SessionId, applet: &Slug) -> Result<Option<AppletState>> {
         let found = self.store().get(&state_key(session, applet)).await?;
         Ok(found.map(|record| record.value))
     }
 
-    /// The applets that have a state in a session.
+    /// The applets with a state in a session.
     pub async fn applets(&self, session: SessionId) -> Result<Vec<Slug>> {
         let prefix = states_prefix(session);
         let rows = self.store().keys(&prefix, APPLETS).await?;

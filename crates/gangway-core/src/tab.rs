@@ -1,14 +1,14 @@
-//! Tabs of browsers.
+//! Browser tabs.
 
 use std::{fmt, str::FromStr};
 
-/// A tab of a browser, by a name that the page's script made up for it.
+/// Id of a browser tab, chosen by the page's script.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TabId(String);
 
-/// Text that names no tab.
+/// Not a tab id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a tab is named by 32 hexadecimal digits")]
+#[error("a tab id must be 32 hexadecimal digits")]
 pub struct NoTabId;
 
 impl FromStr for TabId {

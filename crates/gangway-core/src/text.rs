@@ -1,8 +1,8 @@
-//! Characters that can deceive a person or drive a terminal.
+//! Characters that can deceive a reader or control a terminal.
 
-/// Whether a character is invisible, changes how those around it are read, or is obeyed by a terminal: C0 and C1 controls,
-/// bidirectional controls, format and private-use characters. Joiners are not among them: without them some languages
-/// cannot be written.
+/// Whether a character is invisible, changes how those around it are read, or controls a terminal: C0 and C1 controls,
+/// bidirectional controls, format and private-use characters. Joiners are allowed, since some languages cannot be
+/// written without them.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -13,7 +13,7 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A text for a terminal: lines and tabs stay, every other hidden character becomes U+FFFD.
+/// Sanitizes a text for a terminal: hidden characters except line breaks and tabs become U+FFFD.
 #[must_use]
 pub fn for_terminal(text: &str) -> String {
     text.replace(
@@ -22,13 +22,13 @@ pub fn for_terminal(text: &str) -> String {
     )
 }
 
-/// JSON text whose hidden characters are escaped. The value is the same.
+/// Escapes the hidden characters of JSON text without changing its value.
 #[must_use]
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     let mut units = [0; 2];
     for c in json.chars() {
-        // Line breaks stand between tokens; inside strings such controls are escaped already.
+        // Line breaks occur between tokens; inside strings such controls are escaped already.
         if c < ' ' || !is_hidden(c) {
             escaped.push(c);
             continue;
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn nothing_that_a_terminal_obeys_or_that_reorders_text_is_left() {
         let text = "a\tb\n\u{1b}[2J\r\u{9b}1m\u{202e}gnp.exe é 日本 می‌خواهم";
-        let wanted = "a\tb\n\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}gnp.exe é 日本 می‌خواهم";
-        assert_eq!(for_terminal(text), wanted);
+        let expected = "a\tb\n\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}gnp.exe é 日本 می‌خواهم";
+        assert_eq!(for_terminal(text), expected);
     }
 
     #[test]

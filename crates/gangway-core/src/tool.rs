@@ -1,4 +1,4 @@
-//! Tools: what an agent can call, wherever it comes from.
+//! Tools that an agent can call.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -11,13 +11,13 @@ use crate::{
     id::SessionId,
 };
 
-/// The server that Gangway's own tools belong to. No other has this name.
+/// The server name of Gangway's own tools, reserved.
 pub const OWN: &str = "gangway";
 
-/// The longest name of a server or of a tool.
+/// Maximum length of the name of a server or tool.
 const MAX_PART: usize = 128;
 
-/// A tool's name for people and pages: `server/tool`.
+/// The qualified name of a tool: `server/tool`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ToolName {
@@ -25,14 +25,14 @@ pub struct ToolName {
     tool: String,
 }
 
-/// A text that names no tool.
+/// Not a tool name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} names no tool; a tool is written server/tool")]
+#[error("{0:?} is not a tool name; use the form server/tool")]
 pub struct NoToolName(String);
 
 impl ToolName {
-    /// A tool of a server. What a server calls its tools is its own affair, so the tool's part may hold anything but
-    /// control characters; the server's part is ours and holds no slash.
+    /// The name of a server's tool. Servers choose the names of their tools, which may contain anything but control
+    /// characters; the server part is ours and has no slash.
     pub fn new(server: &str, tool: &str) -> Result<Self, NoToolName> {
         let wrong = |part: &str| {
             part.is_empty() || part.chars().count() > MAX_PART || part.contains(char::is_control)
@@ -47,13 +47,13 @@ impl ToolName {
         })
     }
 
-    /// The server.
+    /// The server part.
     #[must_use]
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// The tool, as its server calls it.
+    /// The tool part.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
@@ -64,7 +64,7 @@ impl FromStr for ToolName {
     type Err = NoToolName;
 
     fn from_str(text: &str) -> Result<Self, NoToolName> {
-        // A server's name holds no slash, a tool's may.
+        // A server's name has no slash, a tool's may.
         let (server, tool) = text.split_once('/').unwrap_or((text, ""));
         Self::new(server, tool)
     }
@@ -90,60 +90,60 @@ impl fmt::Display for ToolName {
     }
 }
 
-/// A tool that can be called.
+/// A callable tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     /// Its name.
     pub name: ToolName,
-    /// What it is good for.
+    /// Its description.
     pub description: String,
-    /// A JSON Schema of type object.
+    /// Its input schema, of type object.
     pub input_schema: Value,
 }
 
-/// Why a call has no result. The first kinds never reached the tool.
+/// Why a call has no result. In the first cases it never reached the tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
-    /// There is no such tool.
-    #[error("there is no tool {0}")]
+    /// No such tool.
+    #[error("tool {0} not found")]
     NotFound(ToolName),
-    /// What it was called with does not fit its schema.
-    #[error("the arguments of {tool} do not fit: {reason}")]
+    /// The arguments do not match the schema.
+    #[error("invalid arguments of {tool}: {reason}")]
     BadArguments {
         /// The tool.
         tool: ToolName,
         /// Where and why.
         reason: String,
     },
-    /// Too many calls at once.
+    /// Too many concurrent calls.
     #[error("{0}")]
     Busy(String),
-    /// Its server is not there, or went away in the middle.
+    /// Its server is unavailable or disconnected during the call.
     #[error("{0}")]
     Unavailable(String),
-    /// It took too long.
+    /// Timeout.
     #[error("{tool} did not answer within {seconds} seconds")]
     Timeout {
         /// The tool.
         tool: ToolName,
-        /// How long it was waited for.
+        /// The timeout.
         seconds: u64,
     },
-    /// Whoever calls may not.
+    /// The caller lacks permission.
     #[error("{message}")]
     Refused {
-        /// The name by which pages know the reason.
+        /// The error code, as pages know it.
         code: &'static str,
         /// Why, and what to do.
         message: String,
     },
-    /// It answered that it failed, or what it answered makes no sense.
+    /// The tool reported an error, or an invalid result.
     #[error("{0}")]
     Failed(String),
 }
 
 impl ToolError {
-    /// The name by which pages know it.
+    /// The error code, as pages know it.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -157,20 +157,20 @@ impl ToolError {
     }
 }
 
-/// Whoever has tools. Dropping a call ends it, on the other side too where that can be told.
+/// A provider of tools. Dropping a call cancels it, also on the server if possible.
 pub trait Toolbox: Send + Sync {
-    /// The tools that can be called now, for one session. Of Gangway's own, those that a sentence or what runs in the
-    /// session makes likely: small models pay for every tool that they read about.
+    /// The tools that one session can call now. Of Gangway's own, those that a sentence or the running apps make
+    /// likely: small models pay for every tool that they read about.
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>>;
 
-    /// The tool that reads on in a result that was cut, if there is one. Such a result is an object with `truncated`
-    /// and a `handle`.
+    /// The tool that reads the rest of a truncated result, if any. Such a result is an object with `truncated` and a
+    /// `handle`.
     fn reader(&self) -> Option<Arc<Tool>> {
         None
     }
 
-    /// What the servers of these calls offer now, where calls may change that: a page has other tools on another stage.
-    /// Nothing for servers whose tools stay as they are.
+    /// What the servers of these calls offer now, if calls may change that: a page may have other tools in another
+    /// state. Empty for servers with fixed tools.
     fn offered_after<'a>(
         &'a self,
         _session: SessionId,
@@ -179,7 +179,7 @@ pub trait Toolbox: Send + Sync {
         Box::pin(std::future::ready(Vec::new()))
     }
 
-    /// Whether a call has to be approved by the person first.
+    /// Whether the user must approve a call first.
     fn approval<'a>(
         &'a self,
         _session: SessionId,
@@ -189,7 +189,7 @@ pub trait Toolbox: Send + Sync {
         Box::pin(std::future::ready(Ok(Approval::NotNeeded)))
     }
 
-    /// Remembers what the person chose when `approval` asked.
+    /// Stores the user's answer to a request for approval.
     fn chosen<'a>(
         &'a self,
         _session: SessionId,
@@ -199,7 +199,7 @@ pub trait Toolbox: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Calls one.
+    /// Calls a tool.
     fn call(
         &self,
         session: SessionId,

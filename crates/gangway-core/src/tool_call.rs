@@ -1,4 +1,4 @@
-//! What the tools of Gangway's own share: who calls, their arguments, and which session is meant.
+//! Shared by Gangway's own tools: the caller, its arguments, and the session that a call refers to.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -8,25 +8,25 @@ use crate::{Error, Hub, OWN, SessionId, Source, ToolError, ToolName};
 /// The caller of a tool.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The session that the caller works in, if it is bound to one. It reaches no other.
+    /// The session that the caller is bound to, if any; it cannot access others.
     pub session: Option<SessionId>,
-    /// Who is told to have changed things.
+    /// The caller's name, recorded with its changes.
     pub source: Source,
-    /// Which version of it this is, where it says so.
+    /// Its version, if known.
     pub version: Option<String>,
 }
 
-/// One of Gangway's own tools by its short name.
+/// The qualified name of one of Gangway's own tools.
 #[must_use]
 pub fn own_tool(tool: &str) -> ToolName {
-    // These names are all in our own code, and hold nothing that a name may not hold.
+    // These names are constants in our own code, and valid.
     ToolName::new(OWN, tool).unwrap_or_else(|_| unreachable!("{tool} is a name"))
 }
 
-/// The session that was last in use; one that is answering is in use now.
+/// The session that was used last; a session with a running turn is in use now.
 pub async fn last_used_session(hub: &Hub) -> crate::Result<Option<SessionId>> {
     let sessions = hub.list(None, 100).await?.sessions;
-    // Sessions of remote agents and pages are nobody's chat.
+    // Sessions of remote agents and pages are not chats.
     let is_chat = |agent: &str| {
         let agent = hub.agents().get(agent);
         agent.is_ok_and(|agent| agent.is_for_choosing())
@@ -38,7 +38,7 @@ pub async fn last_used_session(hub: &Hub) -> crate::Result<Option<SessionId>> {
     Ok(last.map(|(id, ..)| id))
 }
 
-/// The session that is meant: the named one, the caller's own, or the one that was last in use.
+/// The named session, else the caller's own, else the one that was used last.
 pub async fn session_meant(
     hub: &Hub,
     caller: &Caller,
@@ -48,29 +48,29 @@ pub async fn session_meant(
         (Some(named), bound) => {
             let id: SessionId = named.parse().map_err(|error| {
                 ToolError::Failed(format!(
-                    "`sessionId`: {error}; list_sessions shows them, or leave it out"
+                    "`sessionId`: {error}; `list_sessions` lists valid ids; omit it for the default"
                 ))
             })?;
             if bound.is_some_and(|bound| bound != id) {
-                let words = "this agent works in its own session alone; leave `sessionId` out";
-                return Err(ToolError::Failed(words.to_owned()));
+                let message = "this agent can only access its own session; omit `sessionId`";
+                return Err(ToolError::Failed(message.to_owned()));
             }
             id
         }
         (None, Some(bound)) => bound,
         (None, None) => {
-            let words = "there is no session yet; open the chat, or send a message first";
+            let message = "no session exists; open the chat or send a message first";
             last_used_session(hub)
                 .await
                 .map_err(tool_error)?
-                .ok_or_else(|| ToolError::Failed(words.to_owned()))?
+                .ok_or_else(|| ToolError::Failed(message.to_owned()))?
         }
     };
     hub.describe(session).await.map_err(tool_error)?;
     Ok(session)
 }
 
-/// Arguments of a call; an error names the field that is wrong.
+/// Parses the arguments of a call; an error names the invalid field.
 pub fn parse_arguments<T: DeserializeOwned>(
     tool: &ToolName,
     arguments: Value,
@@ -85,12 +85,12 @@ pub fn parse_arguments<T: DeserializeOwned>(
     })
 }
 
-/// An error of core as the caller of a tool sees it.
+/// Maps a core error for the caller of a tool.
 pub fn tool_error(error: Error) -> ToolError {
     match error {
         Error::Storage(_) | Error::StorageReadOnly(_) | Error::NewerData { .. } => {
-            tracing::error!(%error, "a tool of Gangway's own failed");
-            ToolError::Failed("the store failed; Gangway's log says why".to_owned())
+            tracing::error!(%error, "a built-in tool failed");
+            ToolError::Failed("the store failed; see Gangway's log".to_owned())
         }
         Error::Stopping => ToolError::Unavailable(error.to_string()),
         _ => ToolError::Failed(error.to_string()),

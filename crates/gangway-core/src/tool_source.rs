@@ -1,4 +1,4 @@
-//! Tools that a part of Gangway offers beside those of MCP servers.
+//! Tools of parts of Gangway, in addition to those of MCP servers.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use tokio::sync::watch;
 
 use crate::{Caller, SessionId, Tool, ToolError, ToolName};
 
-/// A part of Gangway that offers tools to agents: applets, apps, pages, the browser. An MCP server of the same name as
-/// one of its servers wins: the person added it.
+/// A part of Gangway that offers tools to agents: applets, apps, pages, the browser. An MCP server with the name of one
+/// of its servers takes precedence: the user added it.
 pub trait ToolSource: Send + Sync {
-    /// The tools to offer to the agent of a session: those that a sentence or what runs in the session makes likely, since
-    /// small models pay for every tool that they read about.
+    /// The tools to offer to a session's agent: those that a sentence or the running apps make likely, since small
+    /// models pay for every tool that they read about.
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>>;
 
-    /// All tools that can be called now, for callers that are bound to no session, such as MCP clients.
+    /// All tools that can be called now, for callers without a session, such as MCP clients.
     fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>>;
 
-    /// The servers of the tools that can be called now, without asking for the tools.
+    /// The servers of the tools that can be called now, without querying the tools.
     fn servers(&self) -> Vec<String>;
 
     /// Whether a tool of this name belongs to this source, even if it cannot be called now.
     fn has(&self, tool: &ToolName) -> bool;
 
-    /// Calls a tool. A caller with a session reaches only what belongs to that session.
+    /// Calls a tool. A caller with a session can only access what belongs to that session.
     fn call<'a>(
         &'a self,
         caller: &'a Caller,
@@ -32,22 +32,22 @@ pub trait ToolSource: Send + Sync {
         arguments: Value,
     ) -> BoxFuture<'a, Result<Value, ToolError>>;
 
-    /// Counts up whenever `all` may have changed; none if it never does.
+    /// Counts up whenever `all` may have changed; `None` if it never does.
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         None
     }
 
-    /// Whether a call may change which tools there are, as on a page that has other tools on another stage.
+    /// Whether a call may change the list of tools, as on a page with other tools in another state.
     fn calls_change_tools(&self) -> bool {
         false
     }
 
-    /// The tool, if the person has to approve calls of it; none where the source asks for consent itself or needs none.
+    /// The tool, if calls need the user's approval; `None` if the source asks for consent itself or needs none.
     fn to_approve(&self, _tool: &ToolName) -> Option<Arc<Tool>> {
         None
     }
 
-    /// Whether a tool only reads; none where this is not known.
+    /// Whether a tool only reads; `None` if unknown.
     fn is_read_only(&self, _tool: &ToolName) -> Option<bool> {
         None
     }

@@ -1,4 +1,4 @@
-//! One turn from the agent's side: what was asked, what was said before, and the way to say something.
+//! A turn as its agent sees it: the prompt, the history, and the output.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::{
     tool::ToolError,
 };
 
-/// The most one message may hold: far beyond any real answer, small enough to keep in memory.
+/// Maximum size of a message: far beyond any real answer, small enough to keep in memory.
 pub const MESSAGE_BYTES: usize = 8 << 20;
 
-/// Events of the past that an agent is shown at the most.
+/// Maximum number of past events that an agent is shown.
 const HISTORY_EVENTS: usize = 2000;
 
-/// One turn, as the agent that takes it sees it.
+/// A turn, as its agent sees it.
 pub struct Turn {
     pub(crate) session: SessionId,
     pub(crate) number: u64,
@@ -34,11 +34,11 @@ pub struct Turn {
     pub(crate) store: Store,
     pub(crate) log: Arc<Log>,
     pub(crate) draft: SharedDraft,
-    /// Questions of this turn from before this process, with their answers.
+    /// Questions of this turn from before a restart, with their answers.
     pub(crate) asked_before: Vec<(QuestionId, Option<String>)>,
 }
 
-/// Where the count of an agent that survives is kept.
+/// Where the counter of an agent that survives restarts is stored.
 pub(crate) fn mark_key(session: SessionId) -> String {
     format!("heard/{session}")
 }
@@ -49,13 +49,13 @@ pub(crate) async fn marked(store: &Store, session: SessionId) -> Result<u64> {
 }
 
 impl Turn {
-    /// What was asked.
+    /// The prompt.
     #[must_use]
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// Who asked.
+    /// Who sent the prompt.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
@@ -67,19 +67,19 @@ impl Turn {
         self.session
     }
 
-    /// Its number, which is that of the message.
+    /// Its number, which is its message's.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Questions that were asked in this turn before this process took it up, with their answers.
+    /// Questions that were asked in this turn before a restart, with their answers.
     #[must_use]
     pub fn asked_before(&self) -> &[(QuestionId, Option<String>)] {
         &self.asked_before
     }
 
-    /// The question that this turn waited for when an earlier process ended.
+    /// The question that this turn waited for before a restart.
     #[must_use]
     pub fn open_question(&self) -> Option<QuestionId> {
         let open = self
@@ -89,17 +89,17 @@ impl Turn {
         open.map(|(question, _)| question.clone())
     }
 
-    /// How far the agent's own count had come in what this session kept.
+    /// The stored value of the agent's own counter.
     pub async fn marked(&self) -> Result<u64> {
         marked(&self.store, self.session).await
     }
 
-    /// Keeps the agent's own count together with the next event: after a crash both are there, or neither.
+    /// Stores the agent's own counter atomically with the next event.
     pub fn mark(&mut self, count: u64) {
         self.draft.lock().mark = Some(count);
     }
 
-    /// Waits until everything that was said is on the disk.
+    /// Waits until all output is on disk.
     pub async fn kept(&self) -> Result<()> {
         let last = self.draft.last_commit();
         match last {
@@ -108,22 +108,22 @@ impl Turn {
         }
     }
 
-    /// The model the session was told to use, if any.
+    /// The session's model, if set.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.profile.model.as_deref()
     }
 
-    /// What was said in the turns before this one, oldest first.
+    /// The events of earlier turns, oldest first.
     pub async fn history(&self) -> Result<Vec<Entry>> {
         let mut entries = self.entries().await?;
-        // By turn, not by number: a message that waited was written down before the answer that it follows.
+        // By turn, not by number: a queued message was logged before the answer that precedes it.
         entries.retain(|entry| entry.turn < self.number);
         entries.sort_by_key(|entry| entry.turn);
         Ok(entries)
     }
 
-    /// What was said in this turn after its prompt, oldest first.
+    /// The events of this turn after its prompt, oldest first.
     pub async fn so_far(&self) -> Result<Vec<Entry>> {
         let mut entries = self.entries().await?;
         entries.retain(|entry| entry.turn == self.number && entry.seq != self.number);
@@ -135,13 +135,13 @@ impl Turn {
         Ok(Conversation::fold(&tail).entries)
     }
 
-    /// Whether a message carries what an app told under this name.
+    /// Whether a message carries the app event with this id.
     pub async fn carries(&self, launch: LaunchId, id: &str) -> Result<bool> {
         let name = Noted::Carried.name(launch, id);
         Ok(self.store.once(self.session, &name).await?.is_some())
     }
 
-    /// Says a piece of the current message, beginning one if none is open.
+    /// Appends to the current message; begins one if none is open.
     pub async fn delta(&mut self, text: &str) -> Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -154,7 +154,7 @@ impl Turn {
         };
         let written = self.say(vec![delta]).await?;
         if let Some(open) = &mut self.draft.lock().open {
-            // Only what is written counts as said, so that a stop in between keeps text and deltas equal.
+            // Only what is stored is counted, so that a stop in between keeps text and deltas equal.
             open.text.push_str(text);
             open.last = written;
             if open.first == 0 {
@@ -164,7 +164,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Ends the current message; the next delta begins another.
+    /// Ends the current message; the next delta begins another one.
     pub async fn end_message(&mut self) -> Result<()> {
         match self.draft.close(self.number, false) {
             Some(message) => self.say(vec![message]).await.map(|_| ()),
@@ -172,20 +172,20 @@ impl Turn {
         }
     }
 
-    /// Tells the person something about this turn that is not part of the answer.
+    /// Shows the user a notice that is not part of the answer.
     pub async fn notice(&mut self, text: &str) -> Result<()> {
         let (turn, text) = (self.number, text.to_owned());
         self.say_next(Event::Notice { turn, text }).await
     }
 
-    /// Tells how full the model's window is.
+    /// Reports context usage.
     pub async fn context(&mut self, used: u64, window: Option<u64>) -> Result<()> {
         let turn = self.number;
         let event = Event::ContextUsed { turn, used, window };
         self.say(vec![event]).await.map(|_| ())
     }
 
-    /// Tells that a tool is called.
+    /// Reports a tool call.
     pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
         let call = self.next_call();
         self.say_next(Event::ToolCall {
@@ -198,7 +198,7 @@ impl Turn {
         Ok(call)
     }
 
-    /// Tells what a tool answered.
+    /// Reports a tool result.
     pub async fn tool_result(
         &mut self,
         call: CallId,
@@ -208,20 +208,20 @@ impl Turn {
         self.say_result(call, tool, result, None).await
     }
 
-    /// Tells that a tool failed.
+    /// Reports a failed tool call.
     pub async fn tool_failed(&mut self, call: CallId, tool: &str, error: &ToolError) -> Result<()> {
         let code = Some(error.code().to_owned());
         self.say_result(call, tool, Err(error.to_string()), code)
             .await
     }
 
-    /// Tells that a tool was wanted and not called.
+    /// Reports a tool that was requested but not called.
     pub async fn tool_skipped(&mut self, tool: &str, error: &ToolError) -> Result<()> {
         let call = self.next_call();
         self.tool_failed(call, tool, error).await
     }
 
-    /// Tells what the answer rests on, at the end of the turn.
+    /// Sets the citations that are logged at the end of the turn.
     pub fn cite(&mut self, citations: Vec<Citation>) {
         self.draft.lock().citations = citations;
     }
@@ -249,20 +249,20 @@ impl Turn {
         self.say(vec![event]).await.map(|_| ())
     }
 
-    /// Asks the person and waits for the answer, however long it takes.
+    /// Asks the user and waits for the answer, without a timeout.
     pub async fn ask(&mut self, text: &str, options: &[String]) -> Result<String> {
         let (_, answer) = self.put_question(text, options).await?;
         answer.await.map_err(|_| Error::Stopping)
     }
 
-    /// Waits for the answer to the question that was open when an earlier process ended.
+    /// Waits for the answer to the question that was open before a restart.
     pub async fn reopen(&mut self, question: &QuestionId) -> Result<String> {
         self.await_answer(question)
             .await
             .map_err(|_| Error::Stopping)
     }
 
-    /// Asks the person; the answer comes on its own.
+    /// Asks the user; the answer arrives separately.
     pub async fn put_question(
         &mut self,
         text: &str,
@@ -284,7 +284,7 @@ impl Turn {
         Ok((question, answer))
     }
 
-    /// Waits for the answer to a question that stands in the log.
+    /// Waits for the answer to a logged question.
     pub fn await_answer(&mut self, question: &QuestionId) -> oneshot::Receiver<String> {
         let mut draft = self.draft.lock();
         if let Some(answer) = draft.answers.remove(question) {
@@ -315,7 +315,7 @@ impl Turn {
         }
     }
 
-    /// Ends the open message and says something after it, as one.
+    /// Ends the open message and appends an event, atomically.
     async fn say_next(&self, event: Event) -> Result<()> {
         let message = self.draft.close(self.number, false);
         let events = message.into_iter().chain([event]).collect();

@@ -1,9 +1,9 @@
-//! P6: after a power cut the store opens and holds a prefix of whole events, with everything that was acknowledged.
+//! P6: after a power cut the store opens and holds a prefix of whole events, including everything acknowledged.
 //!
-//! A disk that loses its unsynced writes is simulated on copies of the files: of the write-ahead log, what was written
-//! since the last sync is there in any subset of its sectors, and the last one may be torn; of the database, any mixture
-//! of the sectors before and after a checkpoint. What a disk does that lies about syncs, or the loss of a file's name, is
-//! not simulated. A small run always, 10,000 power cuts with `GANGWAY_FULL=1`.
+//! A disk that loses unsynced writes is simulated on copies of the files: any subset of the write-ahead log's sectors
+//! written since the last sync exists, and the last one may be torn; the database is any mixture of the sectors before
+//! and after a checkpoint. Disks that lie about syncs, and the loss of a file's name, are not simulated. Always a small
+//! run; 10,000 power cuts with `GANGWAY_FULL=1`.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot go on should say where"
@@ -24,7 +24,7 @@ use gangway_core::{
 const SECTOR: usize = 512;
 const CUTS_OF_A_MOMENT: usize = 25;
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -57,7 +57,7 @@ impl Files {
     }
 }
 
-/// What was written to sessions, and how much of it was acknowledged.
+/// The events written to sessions, and how many of them were acknowledged.
 #[derive(Default)]
 struct Written {
     events: BTreeMap<SessionId, Vec<String>>,
@@ -86,7 +86,7 @@ fn torn(old: &[u8], new: &[u8], chance: &mut Chance) -> Vec<u8> {
         bytes[start..end].copy_from_slice(&new[start..end]);
     }
     if bytes.len() > old.len() && chance.one_in(3) {
-        // In the middle of a sector, past what was there for sure.
+        // In the middle of a sector, after the synced part.
         let cut = old.len() + chance.below(bytes.len() - old.len());
         bytes.truncate(cut);
     }
@@ -109,8 +109,8 @@ fn delta(text: String) -> Event {
     }
 }
 
-/// Opens what a power cut left, and compares it with what was written.
-async fn check(files: &Files, note: Option<&[u8]>, written: &Written, told: &str) {
+/// Opens the files after a power cut, and compares the store with the written events.
+async fn check(files: &Files, note: Option<&[u8]>, written: &Written, context: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("gangway.db"), &files.database).unwrap();
     std::fs::write(folder.path().join("gangway.db-wal"), &files.log).unwrap();
@@ -119,23 +119,23 @@ async fn check(files: &Files, note: Option<&[u8]>, written: &Written, told: &str
     }
     let syncer: Syncer = Arc::new(|_| Ok(()));
     let store = Store::open_in(folder.path(), syncer, "after the power cut");
-    let store = store.unwrap_or_else(|error| panic!("{told}: {error}"));
+    let store = store.unwrap_or_else(|error| panic!("{context}: {error}"));
     for (session, events) in &written.events {
         let page = store.read(*session, 0, usize::MAX).await;
-        let page = page.unwrap_or_else(|error| panic!("{told}: {error}"));
+        let page = page.unwrap_or_else(|error| panic!("{context}: {error}"));
         let found: Vec<_> = page
             .events
             .iter()
             .map(|logged| serde_json::to_string(&logged.event).unwrap())
             .collect();
-        assert!(events.starts_with(&found), "{told}: not a prefix");
+        assert!(events.starts_with(&found), "{context}: not a prefix");
         let acknowledged = written.acknowledged.get(session).copied().unwrap_or(0);
         assert!(
             found.len() >= acknowledged,
-            "{told}: {} of {acknowledged} acknowledged events",
+            "{context}: {} of {acknowledged} acknowledged events",
             found.len()
         );
-        // No number that anyone may have seen is given out again.
+        // No number that a reader may have seen is assigned again.
         let append = Append {
             session: *session,
             events: vec![said("after".into())],
@@ -146,10 +146,10 @@ async fn check(files: &Files, note: Option<&[u8]>, written: &Written, told: &str
         let next = store.append(append).await.unwrap().last;
         assert!(
             found.is_empty() || usize::try_from(next).unwrap() > events.len(),
-            "{told}: {next} was given out before"
+            "{context}: {next} was given out before"
         );
     }
-    assert_eq!(examine(folder.path()).unwrap().damage, [], "{told}");
+    assert_eq!(examine(folder.path()).unwrap().damage, [], "{context}");
 }
 
 /// P6
@@ -164,7 +164,7 @@ async fn after_a_power_cut_there_is_a_prefix_of_whole_events_with_all_that_was_a
         let durable = Arc::new(Mutex::new(Files::default()));
         let (kept, path) = (Arc::clone(&durable), folder.path().to_owned());
         let syncer: Syncer = Arc::new(move |_: &File| {
-            // All that was written before is on the disk from now on.
+            // All earlier writes are on disk from now on.
             *kept.lock().unwrap() = Files::of(&path);
             Ok(())
         });
@@ -192,7 +192,7 @@ async fn after_a_power_cut_there_is_a_prefix_of_whole_events_with_all_that_was_a
                 if plain && chance.one_in(2) {
                     store.keep(place.commit).await.unwrap();
                     for (session, log) in &written.events {
-                        // One sync is for everything before it.
+                        // One sync covers everything before it.
                         written.acknowledged.insert(*session, log.len());
                     }
                     assert_eq!(written.acknowledged[&session], count);
@@ -206,12 +206,12 @@ async fn after_a_power_cut_there_is_a_prefix_of_whole_events_with_all_that_was_a
                     log: torn(&old.log, &new.log, &mut chance),
                 };
                 let note = (!chance.one_in(4)).then_some(note.as_slice());
-                let told = format!("run at {done}, moment {moment}, cut {cut}");
-                check(&files, note, &written, &told).await;
+                let context = format!("run at {done}, moment {moment}, cut {cut}");
+                check(&files, note, &written, &context).await;
                 done += 1;
             }
             if chance.one_in(4) {
-                // SQLite syncs the log, then writes the database and syncs it, then empties the log.
+                // SQLite syncs the log, writes and syncs the database, then truncates the log.
                 let before = Files::of(folder.path());
                 let connection = rusqlite::Connection::open(folder.path().join("gangway.db"));
                 let moved =
@@ -227,8 +227,8 @@ async fn after_a_power_cut_there_is_a_prefix_of_whole_events_with_all_that_was_a
                         database: torn(&before.database, &after.database, &mut chance),
                         log: before.log.clone(),
                     };
-                    let told = format!("run at {done}, checkpoint {moment}, cut {cut}");
-                    check(&files, Some(&note), &written, &told).await;
+                    let context = format!("run at {done}, checkpoint {moment}, cut {cut}");
+                    check(&files, Some(&note), &written, &context).await;
                     done += 1;
                 }
                 *durable.lock().unwrap() = after;

@@ -20,7 +20,7 @@ pub struct Choice {
 impl Choice {
     /// Reads the choice in this folder, if there is one. An invalid file is an error.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
-        match gangway_core::whole::read(&folder.join(FILE), MOST) {
+        match gangway_core::atomic_file::read(&folder.join(FILE), MOST) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -33,7 +33,7 @@ impl Choice {
         lock.lock()?;
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        gangway_core::whole::write(&folder.join(FILE), &text)
+        gangway_core::atomic_file::write(&folder.join(FILE), &text)
     }
 
     /// False when there was none.

@@ -78,7 +78,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, SecretsErr
 
 /// Writes a file whole, for its owner alone.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), SecretsError> {
-    gangway_core::whole::write(path, bytes).map_err(failed(path))
+    gangway_core::atomic_file::write(path, bytes).map_err(failed(path))
 }
 
 #[cfg(unix)]

@@ -139,7 +139,7 @@ impl ServersFile {
         let mut servers = self.read()?;
         let changed = change(&mut servers.servers)?;
         let text = serde_json::to_vec_pretty(&servers).unwrap_or_default();
-        gangway_core::whole::write(&self.path, &text).map_err(|error| self.broken(error))?;
+        gangway_core::atomic_file::write(&self.path, &text).map_err(|error| self.broken(error))?;
         Ok(changed)
     }
 

@@ -1,4 +1,4 @@
-//! What the person is asked, and what they answer.
+//! Requests to the user, and the answers.
 
 use std::{fmt, str::FromStr};
 
@@ -13,13 +13,13 @@ use crate::{
     tool::ToolName,
 };
 
-/// Names a request; it cannot be guessed.
+/// Id of a request; it cannot be guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AskId(String);
 
-/// Text that is not the id of a request.
+/// Not a request id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a request id has 32 hexadecimal digits")]
+#[error("a request id must be 32 hexadecimal digits")]
 pub struct NoAskId;
 
 impl AskId {
@@ -48,42 +48,42 @@ impl fmt::Display for AskId {
     }
 }
 
-/// An open request to the person.
+/// An open request to the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// Names it in the answer.
+    /// Its id.
     pub id: AskId,
     /// Who asks.
     pub asker: Asker,
     /// What is asked.
     pub body: AskBody,
-    /// Since when it is open.
+    /// When it was opened.
     pub asked_at: Timestamp,
-    /// When it times out, if it does.
+    /// When it times out, if ever.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Who asks the person.
+/// Who asks the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
     /// A page of this origin.
     Site(Origin),
-    /// An MCP server, by its id.
+    /// An MCP server, by id.
     Server(String),
-    /// An app, with its title.
+    /// An app, by title.
     App(Slug, String),
-    /// An applet, with its name.
+    /// An applet, by name.
     Applet(Slug, String),
-    /// An agent, by its name.
+    /// An agent, by name.
     Agent(String),
 }
 
-/// What the person is asked.
+/// What the user is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskBody {
-    /// To fill in a form, or to visit a page: an elicitation.
+    /// An elicitation: to fill in a form, or to visit a page.
     Elicitation {
-        /// What is asked, in the asker's words.
+        /// The message of the asker.
         message: String,
         /// The form: a JSON Schema of flat properties.
         schema: Option<Value>,
@@ -92,14 +92,14 @@ pub enum AskBody {
     },
     /// To allow one action.
     Action {
-        /// What the asker wants to do.
+        /// Describes the action.
         message: String,
-        /// Whether the same action can be allowed for good.
+        /// Whether "always allow" is offered.
         lasting: bool,
-        /// The URL to open, where the action is that.
+        /// The URL to open, if that is the action.
         url: Option<String>,
     },
-    /// To let an applet or app send a message to the agent of a session.
+    /// To let an applet or app send a message to the agent.
     Message {
         /// The session.
         session: SessionId,
@@ -110,89 +110,89 @@ pub enum AskBody {
     Permission(PermissionRequest),
 }
 
-/// Permissions that pages of an origin request.
+/// A permission request of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PermissionRequest {
-    /// The origin of the page in whose frame the asker is.
+    /// The origin of the parent page.
     pub embedder: Option<Origin>,
-    /// What is requested and not granted yet.
+    /// The requested scopes that are not granted yet.
     pub scopes: Vec<Scope>,
-    /// Why, in the page's words.
+    /// The reason that the page gives.
     pub reason: Option<String>,
-    /// The tools to choose from, where it is about tools.
+    /// The tools to choose from, if a scope is about tools.
     pub tools: Option<Vec<RequestedTool>>,
-    /// An MCP server that the page brings along.
+    /// An MCP server that the page provides.
     pub server: Option<RequestedServer>,
-    /// Whether the origin can be allowed once only, since it is not authenticated.
+    /// Whether only "allow once" is offered, since the origin is not authenticated.
     pub once_only: bool,
-    /// How many requests of the same origin come after it.
+    /// How many more requests of the origin are queued.
     pub waiting: usize,
 }
 
-/// A tool that a permission request is about.
+/// A tool in a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedTool {
     /// `server/tool`.
     pub name: ToolName,
-    /// In its server's words.
+    /// Description by its server.
     pub description: String,
-    /// Whether the page named it.
+    /// Whether the page asked for it by name.
     pub named: bool,
 }
 
-/// An MCP server that a page brings along, in the page's words.
+/// An MCP server that a page provides, as the page describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedServer {
-    /// Where it is.
+    /// Its URL.
     pub url: String,
     /// Its display name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
-    /// The tools that it is said to have.
+    /// Its tools, according to the page.
     pub tools: Vec<String>,
 }
 
-/// What the person decides.
+/// The user's decision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AskDecision {
-    /// Yes, this time.
+    /// Allow once.
     Once,
-    /// Yes, from now on.
+    /// Always allow.
     Always,
-    /// No.
+    /// Deny.
     Deny,
-    /// No decision: the request was closed, or timed out.
+    /// No decision: dismissed or timed out.
     #[default]
     Dismiss,
 }
 
-/// An answer of the person.
+/// The user's answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// The decision.
     pub decision: AskDecision,
-    /// The form, filled in.
+    /// The form's values.
     pub content: Option<Map<String, Value>>,
-    /// The tools of a permission request that stay selected; all by default.
+    /// The selected tools of a permission request; default is all.
     pub tools: Option<Vec<ToolName>>,
     /// How long `Always` lasts.
     pub duration: Option<GrantDuration>,
-    /// Where the person answered, for the audit log.
+    /// Where the user answered, for the audit log.
     pub by: By,
 }
 
 /// Where a decision was made or a permission used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum By {
-    /// On one of our pages.
+    /// One of our pages.
     #[default]
     Person,
-    /// In a terminal.
+    /// A terminal.
     Terminal,
-    /// Through the browser extension.
+    /// The browser extension.
     Extension,
-    /// By a page that includes the script.
+    /// A page that includes the script.
     Page,
 }
 

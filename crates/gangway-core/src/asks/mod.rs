@@ -1,4 +1,4 @@
-//! Requests to the person, from anyone who may ask: the one list of what is open, and the way answers come back.
+//! The list of open requests to the user, and how answers return to whoever asked.
 
 mod body;
 #[cfg(test)]
@@ -20,11 +20,11 @@ use window::Windows;
 
 use crate::error::Error;
 
-/// Takes an answer; the request stays open when it fails.
+/// Handles an answer; the request stays open if it fails.
 pub type Answering =
     Arc<dyn Fn(AskId, Reply) -> BoxFuture<'static, Result<(), AskError>> + Send + Sync>;
 
-/// Everything that waits for the person.
+/// All open requests to the user.
 #[derive(Default)]
 pub struct Asks {
     state: Mutex<State>,
@@ -42,72 +42,72 @@ struct Entry {
     ask: Arc<Ask>,
     lane: Lane,
     hidden: bool,
-    /// An answer is being taken, or was; it keeps its place in the lane until it is dropped.
+    /// An answer is being handled or was accepted; it keeps its place in the lane until dropped.
     answered: bool,
     windows: Windows,
     answering: Answering,
 }
 
-/// Requests that count against one limit.
+/// A queue of requests that share a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
-    /// Who or what the limit is for.
+    /// What the limit applies to.
     pub name: String,
-    /// How many may be open.
+    /// Maximum number of open requests.
     pub limit: usize,
-    /// Whether the person sees only the oldest.
+    /// Whether the user sees only the oldest one.
     pub one_at_a_time: bool,
 }
 
-/// A request to be opened.
+/// A request to open.
 #[derive(Debug, Clone)]
 pub struct NewAsk {
     /// Who asks.
     pub asker: Asker,
     /// What is asked.
     pub body: AskBody,
-    /// The limit that it counts against.
+    /// Its queue.
     pub lane: Lane,
-    /// How long the asker waits, if not for ever.
+    /// Timeout, if any.
     pub timeout: Option<Duration>,
-    /// Whether only those see it who know its id.
+    /// Whether it is visible only by id.
     pub hidden: bool,
 }
 
 /// The limit of its lane is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many requests wait for the person")]
+#[error("too many requests are waiting for the user")]
 pub struct TooManyAsks;
 
-/// Why an answer was not taken.
+/// Why an answer was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// It was answered, withdrawn or timed out.
     #[error("this request is no longer open: it was answered, withdrawn or timed out")]
     NotFound,
-    /// The answer does not fit the request.
+    /// The answer is invalid for this request.
     #[error("{message}")]
     Invalid {
-        /// A code for programs.
+        /// An error code for programs.
         code: &'static str,
         /// What is wrong.
         message: String,
     },
-    /// The answer fits, and cannot be kept as things are.
+    /// The answer is valid but cannot take effect now.
     #[error("{message}")]
     Conflict {
-        /// A code for programs.
+        /// An error code for programs.
         code: &'static str,
-        /// What is in the way.
+        /// What prevents it.
         message: String,
     },
-    /// It could not be stored.
+    /// The answer could not be stored.
     #[error(transparent)]
     Core(#[from] Error),
 }
 
 impl AskError {
-    /// An answer that does not fit the request.
+    /// An invalid answer.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         let message = message.into();
@@ -116,7 +116,7 @@ impl AskError {
     }
 }
 
-/// A request that is open until this is dropped.
+/// An open request; dropping it withdraws the request.
 pub struct OpenAsk {
     asks: Arc<Asks>,
     number: u64,
@@ -124,7 +124,7 @@ pub struct OpenAsk {
 }
 
 impl Asks {
-    /// Opens a request. `answering` takes the answer.
+    /// Opens a request. `answering` handles the answer.
     pub fn open(
         self: &Arc<Self>,
         new: NewAsk,
@@ -160,7 +160,7 @@ impl Asks {
         Ok(OpenAsk { asks, number, id })
     }
 
-    /// Asks and waits for the answer, which `check` may reject. Dropping the future withdraws the request.
+    /// Asks and waits for an answer that `check` accepts. Dropping the future withdraws the request.
     pub async fn ask(
         self: &Arc<Self>,
         new: NewAsk,
@@ -181,7 +181,7 @@ impl Asks {
         Ok(answer.ok().and_then(Result::ok).unwrap_or_default())
     }
 
-    /// What the person is shown, oldest first.
+    /// The requests that the user sees, oldest first.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<Ask>> {
         let state = self.state.lock();
@@ -191,7 +191,7 @@ impl Asks {
         shown.map(|(_, entry)| Arc::clone(&entry.ask)).collect()
     }
 
-    /// One request by its id, also a hidden one.
+    /// A request by its id, including hidden ones.
     #[must_use]
     pub fn get(&self, id: &AskId) -> Option<Arc<Ask>> {
         let state = self.state.lock();
@@ -199,7 +199,7 @@ impl Asks {
         Some(Arc::clone(&entry.ask))
     }
 
-    /// Takes the person's answer; what it decides is stored when this returns.
+    /// Handles the user's answer; its effect is stored when this returns.
     pub async fn answer(self: &Arc<Self>, id: &AskId, reply: Reply) -> Result<(), AskError> {
         let (number, answering) = {
             let mut state = self.state.lock();
@@ -233,7 +233,7 @@ impl Asks {
         self.changes.subscribe()
     }
 
-    /// Takes the oldest of a lane off the list, or all of them: that was decided otherwise.
+    /// Closes the oldest request of a lane, or all of them, since they were decided elsewhere.
     pub fn settle(&self, lane: &str, all: bool) {
         let mut state = self.state.lock();
         let open = state.open.values_mut();
@@ -258,13 +258,13 @@ impl Asks {
 }
 
 impl State {
-    /// Whether it is not behind another one of its lane.
+    /// Whether it is first in its lane.
     fn is_first(&self, number: u64, entry: &Entry) -> bool {
         let mut before = self.open.range(..number);
         !entry.lane.one_at_a_time || !before.any(|(_, other)| other.lane.name == entry.lane.name)
     }
 
-    /// An open request that the person can see and answer.
+    /// An open request that the user can see and answer.
     fn find(&self, id: &AskId) -> Option<(u64, &Entry)> {
         let found = self.open.iter().find(|(_, entry)| entry.ask.id == *id);
         let (number, entry) = found?;
@@ -273,13 +273,13 @@ impl State {
 }
 
 impl OpenAsk {
-    /// Names it in the answer.
+    /// Its id.
     #[must_use]
     pub fn id(&self) -> &AskId {
         &self.id
     }
 
-    /// Waits until the person sees it: until those before it in its lane are done.
+    /// Waits until the user sees it: until it is first in its lane.
     pub async fn shown(&self) {
         let first = |_: &u64| {
             let state = self.asks.state.lock();
@@ -290,7 +290,7 @@ impl OpenAsk {
         let _ = self.asks.changes().wait_for(first).await;
     }
 
-    /// Changes what the person sees.
+    /// Changes the displayed request.
     pub fn update(&self, body: AskBody) {
         let mut state = self.asks.state.lock();
         if let Some(entry) = state.open.get_mut(&self.number)

@@ -1,4 +1,4 @@
-//! Requests are bounded, ordered, answered once, and withdrawn by whoever opened them.
+//! Requests are bounded, ordered, answered once, and withdrawn by their owner.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,10 +1,10 @@
-//! Windows that show one request alone: when the last one is closed, the request is dismissed.
+//! Windows that show a single request: closing the last one dismisses the request.
 
 use std::{sync::Arc, time::Duration};
 
 use super::{AskId, Asks, Reply};
 
-/// How long a window may be gone, which it is while it reloads.
+/// How long a window may be disconnected, as during a reload.
 const RELOAD: Duration = Duration::from_secs(1);
 
 /// The windows of one request.
@@ -24,13 +24,13 @@ pub struct AskWindow {
 impl Asks {
     fn windows<T>(&self, id: &AskId, change: impl FnOnce(&mut Windows) -> T) -> Option<T> {
         let mut state = self.state.lock();
-        // Also while an answer is being taken: it may fail, and the request stays open.
+        // Also while an answer is being handled: it may fail, and then the request stays open.
         let mut open = state.open.values_mut();
         let entry = open.find(|entry| entry.ask.id == *id)?;
         Some(change(&mut entry.windows))
     }
 
-    /// A window that shows this request; `None` when it is not open.
+    /// A window that shows this request; `None` if the request is not open.
     #[must_use]
     pub fn window(self: &Arc<Self>, id: &AskId) -> Option<AskWindow> {
         self.state.lock().find(id)?;
@@ -44,7 +44,7 @@ impl Asks {
         })
     }
 
-    /// A window for this request begins to load. From here on its connection says when it is closed.
+    /// A window for this request begins to load. From now on its connection decides when it is closed.
     pub fn window_loads(&self, id: &AskId) {
         self.windows(id, |windows| windows.loaded = true);
     }

@@ -1,4 +1,4 @@
-//! The person's consent to what applets and apps say: what was decided, who waits for a decision, and asking.
+//! The user's consent to messages of applets and apps: stored decisions, and open requests.
 
 mod request;
 
@@ -21,13 +21,13 @@ pub(crate) fn leaves_prefix(session: SessionId) -> String {
     format!("leave/{session}/")
 }
 
-/// What was decided for every session.
+/// The key of the decision for all sessions.
 pub(crate) fn always_key(applet: &Slug) -> String {
     format!("leave-always/{applet}")
 }
 
 impl Hub {
-    /// What was decided for a session: about each applet that anything was decided about.
+    /// The key of a session's decisions, one per applet.
     pub async fn leaves(&self, session: SessionId) -> Result<Vec<(Slug, Leave)>> {
         let prefix = leaves_prefix(session);
         let rows = self.store().list::<Leave>(&prefix, None, APPLETS).await?;
@@ -38,7 +38,7 @@ impl Hub {
         Ok(read.collect())
     }
 
-    /// Whether an applet may speak in a session, or whether that is open.
+    /// The consent for an applet in a session.
     pub async fn leave(&self, session: SessionId, applet: &Slug) -> Result<Leave> {
         match self.store().get(&leave_key(session, applet)).await? {
             Some(decided) => Ok(decided.value),
@@ -47,13 +47,13 @@ impl Hub {
         }
     }
 
-    /// Whether an applet may speak in every session.
+    /// Whether an applet may send messages in every session.
     pub async fn speaks_always(&self, applet: &Slug) -> Result<bool> {
         let found = self.store().get::<Leave>(&always_key(applet)).await?;
         Ok(found.is_some_and(|record| record.value == Leave::Allowed))
     }
 
-    /// Decides that for every session; what was decided for one session alone stays.
+    /// Sets that for every session; decisions for single sessions stay.
     pub async fn set_speaks_always(&self, applet: &Slug, may: bool) -> Result<()> {
         let put = match may {
             true => store::record(always_key(applet), &Leave::Allowed)?,

@@ -1,4 +1,4 @@
-//! Asks the person whether an applet, or an app, may send a message to the agent of a session.
+//! Asks the user whether an applet or app may send a message to the agent of a session.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,30 +17,30 @@ use crate::{
     session::Session,
 };
 
-/// How long a person is waited for.
+/// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Requests of one applet that may wait in one session: more than a person would answer.
+/// Open requests of one applet in one session.
 const LIMIT: usize = 8;
 
-/// Characters of a message that the person is shown.
+/// Displayed characters of a message.
 const SHOWN: usize = 2000;
 
-/// Bytes of events that are taken in one go.
+/// Bytes of events that are read at once.
 const CHUNK: usize = 64 << 10;
 
-/// What came of a request for consent.
+/// The outcome of a consent request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentOutcome {
-    /// The person allows it, now or earlier.
+    /// Allowed, now or earlier.
     Allowed,
-    /// The person denies it, now or earlier.
+    /// Denied, now or earlier.
     Denied,
-    /// The request timed out or was dismissed.
+    /// Timed out or dismissed.
     TimedOut,
-    /// The caller withdrew the request.
+    /// Withdrawn by the caller.
     Withdrawn,
-    /// Too many requests of this applet wait already.
+    /// Too many open requests of this applet.
     QueueFull,
 }
 
@@ -53,16 +53,16 @@ impl From<Leave> for ConsentOutcome {
     }
 }
 
-/// A message that waits for the person's consent.
+/// A message that waits for the user's consent.
 #[derive(Debug, Clone)]
 pub struct AwaitingConsent {
     /// The message.
     pub prompt: String,
-    /// Since when it waits.
+    /// When the request was opened.
     pub since: Timestamp,
 }
 
-/// Requests for the person's consent, of all sessions of a hub. A request stays open when the page that made it is gone.
+/// Consent requests of all sessions of a hub. They stay open when the page that caused them is closed.
 #[derive(Clone)]
 pub struct Consents {
     hub: Arc<Hub>,
@@ -74,14 +74,14 @@ fn lane(session: SessionId, applet: &Slug) -> String {
 }
 
 impl Consents {
-    /// Consent in the sessions of this hub.
+    /// Consent requests for the sessions of this hub.
     #[must_use]
     pub fn new(hub: Arc<Hub>, asks: Arc<Asks>) -> Self {
         Self { hub, asks }
     }
 
-    /// Whether the person lets an app or applet send this message. Asks where that is not decided, and calls `asked` when
-    /// it does; `withdrawn` withdraws the request.
+    /// Whether the user lets an app or applet send this message. If that is undecided, asks and calls `asked`;
+    /// `withdrawn` withdraws the request.
     pub async fn request(
         &self,
         session: &Arc<Session>,
@@ -166,7 +166,7 @@ impl Consents {
         })
     }
 
-    /// The applets of a session whose request is before the person.
+    /// The applets of a session whose request is open.
     #[must_use]
     pub fn waiting(&self, session: SessionId) -> Vec<(Slug, AwaitingConsent)> {
         let mut waiting = Vec::new();
@@ -185,7 +185,7 @@ impl Consents {
         waiting
     }
 
-    /// Decides about an applet in a session, and about what it waits to say.
+    /// Decides about an applet in a session, and about its waiting messages.
     pub async fn decide(&self, session: &Session, applet: Slug, leave: Leave) -> Result<()> {
         if leave != Leave::Open {
             // Before the event is logged: its readers look up which requests are open.
@@ -197,7 +197,7 @@ impl Consents {
     }
 }
 
-/// The person's decision, or nothing in time.
+/// The user's decision; `None` on a timeout.
 async fn decided(
     session: &Arc<Session>,
     applet: &Slug,
@@ -212,7 +212,7 @@ async fn decided(
         return Err(Error::Stopping);
     };
     if leave != Leave::Open {
-        // Decided while others were before it.
+        // It was decided while others were before it in the queue.
         return Ok(Some(leave));
     }
     asked();

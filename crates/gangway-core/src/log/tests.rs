@@ -68,7 +68,7 @@ fn memory_holds_as_much_as_the_bounds_and_one_large_event_allow_and_no_more() {
         assert!(fits(&held), "too much at {last}: {held:?}");
         if ring.floor > 0 {
             let more = [&[size(ring.floor)], &held[..]].concat();
-            // What large event is exempt may change while several are dropped at once.
+            // Which large event is exempt may change while several are dropped at once.
             let exempt = size(last) > LARGE;
             assert!(exempt || !fits(&more), "too little at {last}: {held:?}");
         }
@@ -223,7 +223,7 @@ async fn a_log_ends_after_what_is_there_was_read() {
 async fn whatever_waits_while_the_writer_works_is_one_commit() {
     let alone = Alone::new();
     let store = alone.session.store().clone();
-    // The writer shows what it wrote before it takes the next requests, and cannot while the log is held.
+    // The writer publishes before it takes the next requests, and is blocked while the log is locked.
     let (release, released) = std::sync::mpsc::sync_channel::<()>(0);
     let (held, is_held) = std::sync::mpsc::sync_channel(0);
     let log = Arc::clone(&alone.log);

@@ -1,4 +1,4 @@
-//! Whether the database is what was written: a bounded look when it is opened.
+//! A bounded integrity check when the database is opened.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::error::{Damage, Error, Result};
 /// millisecond for each MiB; a start takes at most 20.
 const CHECKED_AT_START: u64 = 8 << 20;
 
-/// Tables in which a missing row would not be noticed by reading the others.
+/// Tables in which no other read would notice a missing row.
 const INDEX_TABLES: [&str; 4] = ["records", "logs", "once", "state"];
 
-/// Fails when rows may be missing without any read noticing it.
+/// Fails if rows may be missing that no read would notice.
 pub(super) fn at_start(connection: &Connection, file: &Path) -> Result<()> {
     let commits = State::read(connection)?.commits;
     if let Some(synced) = mark::read(file).filter(|synced| *synced > commits) {
@@ -32,7 +32,7 @@ pub(super) fn at_start(connection: &Connection, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A database that lacks commits which were on the disk.
+/// The error of a database that lost synced commits.
 pub(super) fn cut_short(file: &Path, commits: u64, synced: u64) -> Damage {
     Damage::new(format!(
         "{} or its write-ahead log is cut short or damaged, or an older copy took its place: it has {commits} of at least \
@@ -41,7 +41,7 @@ pub(super) fn cut_short(file: &Path, commits: u64, synced: u64) -> Damage {
     ))
 }
 
-/// What is wrong with the pages of a table.
+/// Problems of a table's pages.
 pub(super) fn structure(connection: &Connection, table: &str) -> Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA quick_check('{table}')"))?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0))?;

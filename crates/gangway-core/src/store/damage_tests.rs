@@ -1,4 +1,4 @@
-//! What the store does about data that is not what was written.
+//! How the store handles corrupt data.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ async fn folder() -> (tempfile::TempDir, SessionId, SessionId) {
     (folder, a, b)
 }
 
-/// Changes rows behind the store's back.
+/// Changes rows without the store's knowledge.
 fn change(folder: &Path, sql: &str, session: SessionId) -> usize {
     let connection = Connection::open(folder.join(DATABASE)).unwrap();
     connection.execute(sql, [session.as_bytes()]).unwrap()
@@ -111,13 +111,13 @@ async fn a_changed_moved_swapped_or_missing_event_is_an_error_that_names_it() {
         assert_eq!(session, Some(a), "{sql}");
         assert_eq!(found.unwrap_or(0), event, "{sql}");
         assert_eq!(store.damaged_places(), 1);
-        // A second reader is told the same, and it is one place.
+        // A second reader gets the same error, and it counts once.
         place(store.read(a, 0, usize::MAX).await.unwrap_err());
         assert_eq!(store.damaged_places(), 1);
         if event < 6 {
             place(store.tail(a, None, 100).await.unwrap_err());
         }
-        // Nothing is wrong with the other one.
+        // The other session is intact.
         assert_eq!(store.read(b, 0, usize::MAX).await.unwrap().events.len(), 8);
         assert_eq!(store.tail(b, None, 100).await.unwrap().last, 8);
         write(&store, SessionId::new(), vec![said("new")]).await;
@@ -231,7 +231,7 @@ async fn a_database_without_checksums_gets_them() {
     let session = SessionId::new();
     let mut connection = Connection::open(&file).unwrap();
     open::upgrade(&mut connection, &file, &open::STEPS[..2]).unwrap();
-    // As a trimmed log is in which the deltas 5 and 6 were dropped.
+    // Like a trimmed log in which the deltas 5 and 6 were dropped.
     for (seq, kind) in [(3, 0), (4, 2), (7, 2), (8, 0), (9, 1)] {
         let event = if kind == 1 { delta("x") } else { said("x") };
         let body = serde_json::to_string(&event).unwrap();
@@ -266,7 +266,7 @@ async fn a_database_without_checksums_gets_them() {
     assert_eq!(store.once(session, "k").await.unwrap(), Some(8));
     assert_eq!(store.get::<u32>("a").await.unwrap().unwrap().version, 3);
     write_more(&store, session).await;
-    // Nobody knows whether it was stopped cleanly.
+    // Whether it was stopped cleanly is unknown.
     assert_eq!(store.last(session).await.unwrap(), 1_000_001);
     let examined = examine(folder.path()).unwrap();
     assert_eq!(

@@ -1,8 +1,8 @@
-//! The row that says how far the database has come, and the epoch of the logs.
+//! The row with the number of commits, and the epoch of the logs.
 //!
-//! A reader may have seen events that a power cut took back. Their numbers are not given out again: where the end of the
-//! logs may have been lost, a new epoch begins, and the next event of each log gets the first number of its next block of
-//! a million. So every number says which epoch it is of, and one that was taken back lies in a hole.
+//! A reader may have seen events that a power cut took back. Their numbers are not reused: if the ends of the logs may
+//! have been lost, a new epoch begins, and the next event of each log gets the first number of its next block of a
+//! million. So each number belongs to one epoch, and one that was taken back lies in a gap.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{mark, sum, sync};
 use crate::error::{Damage, Error, Result};
 
-/// Numbers from the start of one epoch of a log to the next, at least. Fewer can be lost at once: the write-ahead log is
-/// synced before it is moved into the database, at a few MiB.
+/// Minimum distance between the starts of two epochs of a log. Fewer numbers can be lost at once: the write-ahead log
+/// is synced before it is moved into the database, at a few MiB.
 const SPAN: u64 = 1_000_000;
 
 /// The number of the first event after this one in a new epoch.
@@ -20,21 +20,21 @@ pub(super) fn next_start(last: u64) -> u64 {
     (last / SPAN + 1) * SPAN + 1
 }
 
-/// Whether there may be a hole before this number.
+/// Whether there may be a gap before this number.
 pub(super) fn is_start(seq: u64) -> bool {
     seq > SPAN && seq % SPAN == 1
 }
 
-/// What is known of the database as a whole.
+/// The state of the whole database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     /// Commits that change more than deltas.
     pub(super) commits: u64,
-    /// How often the ends of logs may have been lost.
+    /// How many times the ends of logs may have been lost.
     pub(super) epoch: u64,
-    /// Whether everything was on the disk when the last process ended.
+    /// Whether everything was synced when the last process ended.
     pub(super) clean: bool,
-    /// The run of the operating system in which it was written, where that is known.
+    /// The boot of the operating system in which it was written, if known.
     boot: String,
 }
 
@@ -51,11 +51,11 @@ impl State {
             Ok((state, row.get(4)?))
         });
         let Some((state, stored)) = found.optional()? else {
-            let what = "the row that counts the commits is missing";
+            let what = "the row with the number of commits is missing";
             return Err(Error::Corrupted(Damage::new(what)));
         };
         sum::check(stored, state.sum(), || {
-            Damage::new("the row that counts the commits changed")
+            Damage::new("the row with the number of commits has a wrong checksum")
         })?;
         Ok(state)
     }
@@ -79,8 +79,9 @@ impl State {
     }
 }
 
-/// Begins a new epoch unless nothing can have been lost: after a clean stop, or in the same run of the operating system,
-/// which keeps what a killed process wrote. Without the note of synced commits, the database is a copy of unknown age.
+/// Begins a new epoch unless nothing can have been lost: after a clean stop, or in the same boot of the operating
+/// system, which keeps the writes of a killed process. Without the mark of synced commits, the database is a copy of
+/// unknown age.
 pub(super) fn begin(connection: &Connection, file: &Path, boot: &str) -> Result<()> {
     let mut state = State::read(connection)?;
     let same_boot = !boot.is_empty() && state.boot == boot;
@@ -94,15 +95,15 @@ pub(super) fn begin(connection: &Connection, file: &Path, boot: &str) -> Result<
     state.clean = false;
     boot.clone_into(&mut state.boot);
     state.write(connection)?;
-    // Before anything is written that it is about.
+    // Before the writes that it applies to.
     let synced = std::fs::File::open(sync::wal_of(file)).and_then(|log| log.sync_data());
     let noted = synced.and_then(|()| mark::Mark::open(file)?.write(state.commits));
     noted.map_err(sync::disk)
 }
 
-/// The run of the operating system, where it has a name.
+/// The boot id of the operating system, if it has one.
 pub(super) fn boot() -> String {
-    // Elsewhere every start but one after a clean stop begins a new epoch.
+    // Elsewhere each start begins a new epoch, except after a clean stop.
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     id.unwrap_or_default().trim().to_owned()
 }

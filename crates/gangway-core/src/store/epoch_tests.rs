@@ -1,4 +1,4 @@
-//! When a new epoch of the logs begins, and what that does to their numbers.
+//! When a new epoch of the logs begins, and its effect on their numbers.
 
 use std::path::Path;
 
@@ -57,13 +57,13 @@ async fn numbers_go_on_after_a_clean_stop_or_a_kill_and_jump_after_a_power_cut()
     let store = open(folder.path(), "second");
     assert_eq!(write(&store, session, vec![delta()]).await, 4);
     drop(store);
-    // Neither stopped nor in the same run: there was a power cut.
+    // Neither a clean stop nor the same boot: a power cut.
     let store = open(folder.path(), "third");
     assert_eq!(write(&store, session, vec![delta()]).await, 1_000_001);
     assert_eq!(write(&store, session, vec![said("two")]).await, 1_000_002);
     assert_eq!(write(&store, SessionId::new(), vec![said("new")]).await, 1);
     drop(store);
-    // Each log jumps once for a loss, whenever it is next written to.
+    // Each log skips once per loss, with its next write.
     let store = open(folder.path(), "third");
     assert_eq!(write(&store, session, vec![delta()]).await, 1_000_003);
     assert_eq!(write(&store, other, vec![said("two")]).await, 1_000_001);
@@ -91,7 +91,7 @@ async fn an_unknown_run_and_a_copy_of_unknown_age_begin_a_new_epoch() {
     assert_eq!(write(&store, session, vec![said("three")]).await, 1_000_002);
     store.finish().await.unwrap();
     drop(store);
-    // As a backup has no note of what was synced.
+    // Like a backup without the mark of synced commits.
     accept_loss(folder.path()).unwrap();
     let store = open(folder.path(), "");
     assert_eq!(write(&store, session, vec![said("four")]).await, 2_000_001);

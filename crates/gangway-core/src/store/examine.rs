@@ -1,4 +1,4 @@
-//! The full check of a database, beside a running server or without one.
+//! The full check of a database, with or without a running server.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ use crate::{
     id::SessionId,
 };
 
-/// Places of damage that are listed; more are only counted.
+/// Maximum number of listed places of damage; more are only counted.
 const LISTED: usize = 100;
 
-/// What a full check found.
+/// The result of a full check.
 #[derive(Debug, Default)]
 pub struct Examined {
-    /// Sessions that have a log.
+    /// Sessions with a log.
     pub sessions: u64,
     /// Events read.
     pub events: u64,
@@ -30,7 +30,7 @@ pub struct Examined {
     pub records: u64,
     /// Places of damage, at most 100.
     pub damage: Vec<Damage>,
-    /// Places of damage in all.
+    /// Total number of places of damage.
     pub damaged_places: u64,
 }
 
@@ -42,7 +42,7 @@ impl Examined {
         }
     }
 
-    /// Takes down damage; any other error ends the check.
+    /// Records damage; any other error ends the check.
     fn take<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -55,14 +55,14 @@ impl Examined {
     }
 }
 
-/// Checks the structure of the database in this folder, and the checksum and place of every row. Changes nothing.
+/// Checks the structure of the database in this folder, and the checksum and link of every row. Read-only.
 pub fn examine(folder: &Path) -> Result<Examined> {
     let file = folder.join(DATABASE);
     // Before the database: a commit in between makes this number too small, not too large.
     let synced = mark::read(&file);
     let mut found = Examined::default();
     let opened = open::reader(&file).and_then(|connection| {
-        // One read transaction, so that every query sees the same moment.
+        // One read transaction, so that all queries see the same snapshot.
         connection.execute_batch("BEGIN")?;
         Ok(connection)
     });
@@ -93,7 +93,7 @@ pub fn examine(folder: &Path) -> Result<Examined> {
     Ok(found)
 }
 
-/// What SQLite itself finds wrong in a database of ours; empty when it is whole.
+/// Problems found by SQLite's integrity check; empty if there are none.
 pub fn integrity_of(file: &Path) -> Result<Vec<String>> {
     match open::reader(file).and_then(|connection| integrity(&connection)) {
         Err(Error::Corrupted(damage)) => Ok(vec![damage.what]),
@@ -101,13 +101,13 @@ pub fn integrity_of(file: &Path) -> Result<Vec<String>> {
     }
 }
 
-/// Writes a database of ours, as it is at one moment, to a new file. A server may be writing to it.
+/// Copies a consistent snapshot of a database to a new file. A server may be writing to it.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
     open::make_private(to)?;
-    let to = to.to_str().ok_or_else(|| {
-        Error::Storage(format!("{} cannot be written down as text", to.display()))
-    })?;
-    // In one read transaction: however much is written meanwhile, it does not begin anew.
+    let to = to
+        .to_str()
+        .ok_or_else(|| Error::Storage(format!("the path {} is not valid UTF-8", to.display())))?;
+    // In one read transaction, so that concurrent writes do not restart it.
     open::reader(from)?.execute("VACUUM INTO ?1", [to])?;
     Ok(())
 }
@@ -129,7 +129,7 @@ fn events(connection: &Connection, found: &mut Examined) -> Result<()> {
         found.events += 1;
         let id: Vec<u8> = row.get(6)?;
         let Some(session) = SessionId::from_slice(&id) else {
-            found.note(Damage::new("an event has no readable session"));
+            found.note(Damage::new("an event has an invalid session id"));
             continue;
         };
         if current.as_ref().is_none_or(|(open, _)| *open != session) {
@@ -155,7 +155,7 @@ fn events(connection: &Connection, found: &mut Examined) -> Result<()> {
     Ok(())
 }
 
-/// Logs whose events are all gone, and sessions whose log is.
+/// Logs whose events are all gone, and sessions whose log is gone.
 fn logs(connection: &Connection, found: &mut Examined) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT session, head FROM logs WHERE head > floor
@@ -187,7 +187,7 @@ fn logs(connection: &Connection, found: &mut Examined) -> Result<()> {
     Ok(())
 }
 
-/// Every record and every note of a request.
+/// All records and idempotency keys.
 fn rows(connection: &Connection, found: &mut Examined) -> Result<()> {
     let mut statement = connection.prepare("SELECT key, value, version, sum FROM records")?;
     let mut rows = statement.query([])?;
@@ -204,7 +204,7 @@ fn rows(connection: &Connection, found: &mut Examined) -> Result<()> {
         let checked = sum::check(stored, sum::once(&id, &key, seq), || Damage {
             session: SessionId::from_slice(&id),
             event: Some(seq),
-            what: "the note of its request changed".into(),
+            what: "the row of its idempotency key has a wrong checksum".into(),
         });
         found.take(checked)?;
     }

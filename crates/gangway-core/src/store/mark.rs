@@ -1,7 +1,8 @@
-//! A note beside the database of how many commits are surely on the disk, so that a database or write-ahead log that was
-//! cut short is noticed. SQLite alone takes such a log for one that ends there.
+//! A mark beside the database: the number of commits known to be on disk, which reveals a truncated database or
+//! write-ahead log. SQLite alone takes a truncated log for one that ends there.
 //!
-//! It is written after each sync and not synced itself: a power cut may leave an older note, never one that says too much.
+//! It is written after each sync and not synced itself: a power cut may leave an older mark, never one that is too
+//! high.
 
 use std::{
     fs::File,
@@ -15,12 +16,12 @@ pub(super) struct Mark {
     file: File,
 }
 
-/// Where the note of this database is.
+/// The path of this database's mark.
 pub(super) fn path(database: &Path) -> PathBuf {
     PathBuf::from(format!("{}-synced", database.display()))
 }
 
-/// The number of commits that were on the disk, if there is a note that reads.
+/// The number of synced commits, if the mark is readable.
 pub(super) fn read(database: &Path) -> Option<u64> {
     let bytes = std::fs::read(path(database)).ok()?;
     let (commits, stored) = bytes.split_first_chunk::<8>()?;

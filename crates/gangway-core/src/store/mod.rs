@@ -1,7 +1,7 @@
-//! The store on SQLite: append to a session and get numbers back, read after a number, small keyed records, list by prefix.
+//! The store on SQLite: append-only session logs, and small versioned records by key.
 //!
-//! One thread writes and commits whatever waits, another syncs for everyone who wants it. A commit is in the operating
-//! system's hands before anyone sees it (it survives the death of the process); `keep` waits until it is on the disk.
+//! One thread commits the queued writes in batches, another one syncs. A commit is passed to the operating system
+//! before anyone sees it, so it survives the death of the process; `keep` waits until it is on disk.
 
 mod check;
 #[cfg(test)]
@@ -46,13 +46,13 @@ use crate::{
     session::Gap,
 };
 
-/// The file in the data folder.
+/// The database file in the data folder.
 pub const DATABASE: &str = "gangway.db";
 
-/// How many writes may wait for the writer; more must wait outside.
+/// Capacity of the writer's queue; more writes wait outside.
 const WAITING_WRITES: usize = 1024;
 
-/// A data folder that is open.
+/// An open data folder.
 #[derive(Clone)]
 pub struct Store {
     writes: mpsc::Sender<Request>,
@@ -60,22 +60,22 @@ pub struct Store {
     syncs: Arc<sync::Syncs>,
 }
 
-/// A point in the order of commits that can be waited for.
+/// A position in the order of commits that can be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Commit(pub(crate) u64);
 
 impl Store {
-    /// Opens or makes the store in this folder.
+    /// Opens or creates the store in this folder.
     pub fn open(folder: &Path) -> Result<Self> {
         Self::open_with(folder, sync::to_disk())
     }
 
-    /// Opens the store with another way to sync, so that a test can watch, delay or fail it.
+    /// Opens the store with a custom sync, so that tests can observe, delay or fail it.
     pub fn open_with(folder: &Path, syncer: Syncer) -> Result<Self> {
         Self::open_in(folder, syncer, &epoch::boot())
     }
 
-    /// Opens the store in a named run of the operating system, so that a test can have a power cut.
+    /// Opens the store in a named boot of the operating system, so that tests can simulate a power cut.
     pub fn open_in(folder: &Path, syncer: Syncer, boot: &str) -> Result<Self> {
         let file = folder.join(DATABASE);
         let connection = open::writer(&file)?;
@@ -83,7 +83,7 @@ impl Store {
         check::at_start(&connection, &file)?;
         epoch::begin(&connection, &file, boot)?;
         open::keep_log_on_close(&connection, false)?;
-        // Before anyone writes: a process that dies soon and often must not leave ever more to its next life.
+        // Before anyone writes: a process that crashes soon and often must not leave an ever longer log.
         sync::shrink(&connection, &file);
         let readers = Arc::new(readers::Readers::new(file.clone()));
         let syncs = sync::Syncs::start(&file, syncer)?;
@@ -95,12 +95,12 @@ impl Store {
         })
     }
 
-    /// Numbers, writes and then broadcasts events, with the records that go with them; all or nothing.
+    /// Numbers, writes and then broadcasts events, with their records; atomic.
     pub async fn append(&self, append: Append) -> Result<Written> {
         self.append_encoded(append.encode()?).await
     }
 
-    /// The same for a caller who will `keep` it at once: the disk begins before the caller knows.
+    /// The same for a caller who will `keep` it at once: the sync starts immediately.
     pub async fn append_to_keep(&self, append: Append) -> Result<Written> {
         let mut append = append.encode()?;
         append.kept = true;
@@ -117,7 +117,7 @@ impl Store {
         written
     }
 
-    /// The number of the event that a request of this name led to, if it was taken before.
+    /// The number of the event with this idempotency key, if any.
     pub async fn once(&self, session: SessionId, key: &str) -> Result<Option<u64>> {
         let key = key.to_owned();
         self.readers
@@ -155,7 +155,7 @@ impl Store {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Removes a session's log and these records, for good.
+    /// Permanently removes a session's log and these records.
     pub async fn erase(&self, session: SessionId, keys: Vec<String>) -> Result<Commit> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         self.write(Request::Erase {
@@ -167,29 +167,29 @@ impl Store {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Ends all writing, with everything in the database file itself: a copy of that file alone is whole, and the next
-    /// start knows that nothing was lost.
+    /// Stops all writes after moving everything into the database file: a copy of that file alone is complete, and the
+    /// next start knows that nothing was lost.
     pub async fn finish(&self) -> Result<()> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         self.write(Request::Finish(reply)).await?;
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Writes records, each only if it is as expected; all or nothing.
+    /// Writes records, each only if it is as expected; atomic.
     pub async fn put(&self, records: Vec<Put>) -> Result<Commit> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         self.write(Request::Put(records, reply)).await?;
         answer.await.map_err(|_| stopped())?
     }
 
-    /// One record, with the version to expect when writing it again.
+    /// A record, with the version to expect for the next write.
     pub async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>> {
         let key = key.to_owned();
         let found = self.readers.run(move |c| record::get(c, &key)).await?;
         found.map(|raw| record::decode(&raw)).transpose()
     }
 
-    /// Records whose key starts with `prefix`, newest key first, from before `before` if given.
+    /// Records whose key starts with `prefix`, newest key first, before `before` if given.
     pub async fn list<T: DeserializeOwned>(
         &self,
         prefix: &str,
@@ -221,7 +221,7 @@ impl Store {
             .await
     }
 
-    /// The newest events before a number, deltas only where their message is not whole yet.
+    /// The newest events before a number; deltas only if their message is incomplete.
     pub async fn tail(
         &self,
         session: SessionId,
@@ -233,25 +233,25 @@ impl Store {
             .await
     }
 
-    /// Why events after this number would not be all that a reader has not seen.
+    /// Why a reader cannot resume after this number without a gap.
     pub(crate) async fn gap(&self, session: SessionId, after: u64) -> Result<Option<Gap>> {
         let gap = move |c: &rusqlite::Connection| {
-            // One read transaction, so that every query sees the same moment.
+            // One read transaction, so that all queries see the same snapshot.
             let c = c.unchecked_transaction()?;
             read::gap(&c, session, after)
         };
         self.readers.run(gap).await
     }
 
-    /// The first number the log of a session holds; 0 when it holds none.
+    /// The first number in a session's log; 0 if it is empty.
     pub async fn first(&self, session: SessionId) -> Result<u64> {
         self.readers.run(move |c| read::first(c, session)).await
     }
 
-    /// The last number the log of a session holds; 0 when it holds none.
+    /// The last number in a session's log; 0 if it is empty.
     pub async fn last(&self, session: SessionId) -> Result<u64> {
         let last = move |c: &rusqlite::Connection| {
-            // One read transaction, so that every query sees the same moment.
+            // One read transaction, so that all queries see the same snapshot.
             let c = c.unchecked_transaction()?;
             let ends = row::Ends::read(&c, session)?;
             Ok(read::last(&c, session, ends)?.map_or(0, |link| link.seq))
@@ -259,7 +259,7 @@ impl Store {
         self.readers.run(last).await
     }
 
-    /// In how many places reads found damaged data since the start, at most 1024.
+    /// The number of places where reads found damage since the start, at most 1024.
     #[must_use]
     pub fn damaged_places(&self) -> usize {
         self.readers.damaged_places()
@@ -268,14 +268,14 @@ impl Store {
     async fn write(&self, request: Request) -> Result<()> {
         if self.syncs.has_failed() {
             return Err(Error::Storage(
-                "an earlier sync failed; start again once the disk is well".into(),
+                "an earlier sync failed; fix the disk, then restart".into(),
             ));
         }
         self.writes.send(request).await.map_err(|_| stopped())
     }
 }
 
-/// Goes on with what the database in this folder has, though changes are known to be missing. No server may run on it.
+/// Accepts the contents of the database although changes are known to be missing. No server may be running on it.
 pub fn accept_loss(folder: &Path) -> Result<()> {
     match std::fs::remove_file(mark::path(&folder.join(DATABASE))) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(sync::disk(error)),

@@ -1,4 +1,4 @@
-//! Opens the database, brings its tables up to date and refuses what a newer version wrote.
+//! Opens the database, migrates it and rejects one of a newer version.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::sum;
 use crate::error::{Error, Result};
 
-/// Each step brings the tables from the format before it to its own; steps are only ever added.
+/// Each step migrates from the format before it to its own; steps are only ever appended.
 pub(super) const STEPS: [&str; 4] = [
     "
     CREATE TABLE events (
@@ -32,7 +32,7 @@ pub(super) const STEPS: [&str; 4] = [
         PRIMARY KEY (session, key)
     ) WITHOUT ROWID;
 ",
-    // Every row gets a checksum, every event the number of the last one before it that is not a delta, every log its ends.
+    // Adds a checksum to every row, the number of the previous non-delta to every event, and its ends to every log.
     "
     CREATE TABLE summed_events (
         session BLOB NOT NULL,
@@ -74,7 +74,7 @@ pub(super) const STEPS: [&str; 4] = [
     );
     INSERT INTO state VALUES (1, 0, 0);
 ",
-    // The epoch of the logs, for all of them and for each.
+    // Adds the epoch of the database and of each log.
     "
     ALTER TABLE state ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE state ADD COLUMN clean INTEGER NOT NULL DEFAULT 0;
@@ -85,24 +85,24 @@ pub(super) const STEPS: [&str; 4] = [
 ",
 ];
 
-/// The format that this build writes.
+/// The current format.
 pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
-/// The connection that writes.
+/// The writer's connection.
 pub(super) fn writer(file: &Path) -> Result<Connection> {
     make_private(file)?;
     let mut connection = Connection::open(file)?;
     keep_log_on_close(&connection, true)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // No commit syncs by itself: whoever needs the disk asks for it, many at a time.
+    // Commits do not sync; callers that need durability request it, many at a time.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    // No write waits longer than this for readers to let a checkpoint end.
+    // The longest that a write waits for readers to let a checkpoint end.
     connection.busy_timeout(std::time::Duration::from_millis(50))?;
-    // Checkpoints are the sync thread's work; the writer only begins the log anew once little is left to move.
+    // Checkpoints are the sync thread's job; the writer only restarts the log once little is left to move.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // What is deleted is overwritten: nobody should find it in the file again.
+    // Deleted data is overwritten, so that it cannot be recovered from the file.
     connection.pragma_update(None, "secure_delete", "ON")?;
-    // Damaged pages are noticed before a cell outside of them is used.
+    // Detects damaged pages before a cell outside of them is used.
     connection.pragma_update(None, "cell_size_check", "ON")?;
     connection.set_prepared_statement_cache_capacity(48);
     sum::register(&connection)?;
@@ -111,15 +111,15 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Whether closing leaves the write-ahead log alone: a database that is refused stays as it is.
+/// Whether closing leaves the write-ahead log alone: a rejected database must not change.
 pub(super) fn keep_log_on_close(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     let setting = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     connection.set_db_config(setting, keep)?;
     Ok(())
 }
 
-/// Makes a database file, if there is none, and lets its owner alone read it, whatever the folder allows; the files that
-/// SQLite puts beside it follow its mode.
+/// Creates the database file if necessary, readable by its owner only, whatever the folder allows; the files that
+/// SQLite puts beside it get the same mode.
 pub fn make_private(file: &Path) -> Result<()> {
     restrict(file).map_err(super::sync::disk)
 }
@@ -147,18 +147,18 @@ fn restrict(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A connection that only reads.
+/// A read-only connection.
 pub(super) fn reader(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
-    // Pages that every reader remembers, in KiB; the system remembers them for all.
+    // Page cache per reader, in KiB; the system's cache is shared by all.
     connection.pragma_update(None, "cache_size", -512)?;
     connection.pragma_update(None, "cell_size_check", "ON")?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     Ok(connection)
 }
 
-/// The refusal of a file that a newer version wrote.
+/// The error for a file of a newer version.
 pub(super) fn newer(file: &Path, found: i64) -> Error {
     Error::NewerData {
         path: file.to_owned(),
@@ -167,8 +167,8 @@ pub(super) fn newer(file: &Path, found: i64) -> Error {
     }
 }
 
-/// Migrates a database: runs those of the steps that it has not seen, each in a transaction, and refuses a file that has
-/// seen more steps than these.
+/// Migrates a database: runs the steps that it has not seen, each in a transaction, and rejects a file that has seen
+/// more.
 pub fn upgrade(connection: &mut Connection, file: &Path, steps: &[&str]) -> Result<()> {
     let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Reads of a session's log after a number, each event checked.
+//! Reads of a session's log after a number, with integrity checks.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::{
 pub struct Page {
     /// The events, in order.
     pub events: Vec<Arc<Logged>>,
-    /// Whether there were more than fitted.
+    /// Whether there were more than fit.
     pub more: bool,
 }
 
-/// The number of the event that a request led to.
+/// The number of the event with this idempotency key.
 pub(super) fn once(connection: &Connection, session: SessionId, key: &str) -> Result<Option<u64>> {
     let found: Option<(u64, i64)> = connection
         .prepare_cached("SELECT seq, sum FROM once WHERE session = ?1 AND key = ?2")?
@@ -38,12 +38,16 @@ pub(super) fn once(connection: &Connection, session: SessionId, key: &str) -> Re
         return Ok(None);
     };
     sum::check(stored, sum::once(session.as_bytes(), key, seq), || {
-        Damage::of(session, Some(seq), "the note of its request changed")
+        Damage::of(
+            session,
+            Some(seq),
+            "the row of its idempotency key has a wrong checksum",
+        )
     })?;
     Ok(Some(seq))
 }
 
-/// The first number that a log holds; 0 when it holds none.
+/// The first number in a log; 0 if it is empty.
 pub(super) fn first(connection: &Connection, session: SessionId) -> Result<u64> {
     let found = connection
         .prepare_cached("SELECT min(seq) FROM events WHERE session = ?1")?
@@ -52,7 +56,7 @@ pub(super) fn first(connection: &Connection, session: SessionId) -> Result<u64> 
     Ok(found.unwrap_or(0))
 }
 
-/// Why events after this number would not be all that a reader has not seen.
+/// Why a reader cannot resume after this number without a gap.
 pub(super) fn gap(connection: &Connection, session: SessionId, after: u64) -> Result<Option<Gap>> {
     if after + 1 < first(connection, session)? {
         return Ok(Some(Gap::Trimmed));
@@ -68,13 +72,13 @@ pub(super) fn gap(connection: &Connection, session: SessionId, after: u64) -> Re
     if !next.is_some_and(epoch::is_start) {
         return Ok(None);
     }
-    // The last number of an epoch has its event; numbers after it were taken back, if they were given out at all.
+    // The last number of an epoch has an event; later numbers were taken back, if they were ever assigned.
     let there = number("SELECT min(seq) FROM events WHERE session = ?1 AND seq = ?2")
         .map_err(|error| damaged(session, None, error))?;
     Ok(there.is_none().then_some(Gap::Lost))
 }
 
-/// The newest event of a session, if it has one; its log does not end before it should.
+/// The newest event of a session, if any; checks that the log does not end too early.
 pub(super) fn last(
     connection: &Connection,
     session: SessionId,
@@ -100,7 +104,7 @@ pub(super) fn page(
     after: u64,
     max_bytes: usize,
 ) -> Result<Page> {
-    // One read transaction, so that every query sees the same moment.
+    // One read transaction, so that all queries see the same snapshot.
     let connection = connection.unchecked_transaction()?;
     let ends = Ends::read(&connection, session)?;
     let mut chain = Forward::new(session, ends, after);

@@ -1,4 +1,4 @@
-//! A few connections that read beside the writer, and a note of the damage that they found.
+//! A pool of read connections, and the places of damage that reads found.
 
 use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 
 use crate::error::{Damage, Error, Result};
 
-/// Connections that may read at once; more callers wait.
+/// Maximum number of concurrent reads; more callers wait.
 const READERS: usize = 4;
 
-/// Places of damage that are remembered, so that each is logged once.
+/// Maximum number of remembered places of damage, so that each is logged once.
 const NOTED: usize = 1024;
 
-/// Connections that wait to be used.
+/// Idle connections.
 pub(super) struct Readers {
     file: PathBuf,
     idle: Mutex<Vec<Connection>>,
@@ -32,7 +32,7 @@ impl Readers {
         }
     }
 
-    /// Runs a read on a thread that may block.
+    /// Runs a read on a blocking thread.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -41,7 +41,7 @@ impl Readers {
         let place = free.acquire_owned().await.map_err(|_| super::stopped())?;
         let readers = Arc::clone(self);
         let work = move || {
-            // Held by the read itself: a caller that goes away does not make it end.
+            // Owned by the read: dropping the caller does not end the read.
             let _place = place;
             let connection = match readers.idle.lock().pop() {
                 Some(connection) => connection,
@@ -59,7 +59,7 @@ impl Readers {
             .map_err(|error| Error::Storage(error.to_string()))?
     }
 
-    /// Logs damage that was found, once for each place.
+    /// Logs damage, once per place.
     pub(super) fn note(&self, damage: &Damage) {
         let mut noted = self.damage.lock();
         if noted.len() < NOTED && noted.insert((damage.session, damage.event)) {
@@ -72,7 +72,7 @@ impl Readers {
         }
     }
 
-    /// In how many places damage was found, at most 1024.
+    /// The number of places with damage, at most 1024.
     pub(super) fn damaged_places(&self) -> usize {
         self.damage.lock().len()
     }

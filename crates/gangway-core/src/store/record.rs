@@ -1,4 +1,4 @@
-//! Small keyed records with a version each, for compare-and-set.
+//! Small versioned records by key, with compare-and-set.
 
 use rusqlite::{Connection, Row};
 use serde::{Serialize, de::DeserializeOwned};
@@ -6,18 +6,18 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::sum;
 use crate::error::{Damage, Error, Result};
 
-/// What must be true of a record for a write to happen.
+/// The precondition of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Nothing.
+    /// None.
     Any,
-    /// There is none yet.
+    /// The record does not exist.
     Absent,
     /// It has this version.
     Version(u64),
 }
 
-/// A record to write, or to remove when it has no value.
+/// A record to write, or to remove if it has no value.
 #[derive(Debug, Clone)]
 pub struct Put {
     key: String,
@@ -47,25 +47,25 @@ impl Put {
     }
 }
 
-/// A record's value and the version it has.
+/// A record's value and version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned<T> {
     /// The value.
     pub value: T,
-    /// The version, to expect when writing again.
+    /// The version to expect for the next write.
     pub version: u64,
 }
 
 pub(super) fn decode<T: DeserializeOwned>(raw: &Versioned<String>) -> Result<Versioned<T>> {
     let value = serde_json::from_str(&raw.value)
-        .map_err(|e| Error::Storage(format!("a record does not read: {e}")))?;
+        .map_err(|e| Error::Storage(format!("cannot parse a record: {e}")))?;
     Ok(Versioned {
         value,
         version: raw.version,
     })
 }
 
-/// A record as its row has it, if it is what was written.
+/// A record from its row, if the checksum matches.
 pub(super) fn read(row: &Row<'_>) -> Result<(String, Versioned<String>)> {
     let (key, value): (String, String) = (row.get(0)?, row.get(1)?);
     let (version, stored): (u64, i64) = (row.get(2)?, row.get(3)?);
@@ -73,8 +73,8 @@ pub(super) fn read(row: &Row<'_>) -> Result<(String, Versioned<String>)> {
     Ok((key, Versioned { value, version }))
 }
 
-/// The first record from this key on is in its place. A record whose key is damaged is not where it is looked for; it is
-/// noticed as the neighbour of what is missing.
+/// Checks the first record from this key on. A record with a damaged key is not where it is looked for; it is noticed
+/// as the neighbor of the gap.
 fn check_above(connection: &Connection, key: &str) -> Result<()> {
     check_place(
         connection,
@@ -112,7 +112,7 @@ fn in_place(key: &str, stored: i64) -> Result<()> {
 
 fn misfit(key: &str) -> Damage {
     let shown: String = key.chars().take(80).collect();
-    Damage::new(format!("the checksum of the record {shown:?} does not fit"))
+    Damage::new(format!("the record {shown:?} has a wrong checksum"))
 }
 
 pub(super) fn get(connection: &Connection, key: &str) -> Result<Option<Versioned<String>>> {
@@ -138,7 +138,7 @@ pub(super) fn list(
     // Every key with the prefix sorts below the prefix with its highest possible continuation.
     let end = before.map_or_else(|| after_all(prefix), str::to_owned);
     check_above(connection, &end)?;
-    // Without a lower bound: the record at which it ends is checked as well.
+    // Without a lower bound: the record before the prefix is checked as well.
     let mut statement = connection.prepare_cached(
         "SELECT key, value, version, sum FROM records WHERE key < ?1 ORDER BY key DESC",
     )?;
@@ -181,7 +181,7 @@ fn after_all(prefix: &str) -> String {
     format!("{prefix}\u{10FFFF}")
 }
 
-/// Fails with `Conflict` if one of them is not as expected; changes nothing.
+/// Fails with `Conflict` and changes nothing if one of them is not as expected.
 pub(super) fn check(connection: &Connection, records: &[Put]) -> Result<()> {
     for put in records.iter().filter(|put| put.expect != Expect::Any) {
         let found = get(connection, &put.key)?.map(|record| record.version);

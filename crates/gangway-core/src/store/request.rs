@@ -1,4 +1,4 @@
-//! What the writer can be asked for, and how it answers.
+//! Requests to the writer, and their answers.
 
 use std::sync::Arc;
 
@@ -12,37 +12,37 @@ use crate::{
     log::Log,
 };
 
-/// Events to number and write, with the records that change along.
+/// Events to append, with records to write atomically.
 pub struct Append {
-    /// The session that says them.
+    /// The session.
     pub session: SessionId,
     /// The events, in order.
     pub events: Vec<Event>,
     /// Records that change in the same commit.
     pub records: Vec<Put>,
-    /// Where to broadcast them once they are written.
+    /// The log to publish them to once they are written.
     pub log: Option<Arc<Log>>,
-    /// The name of the request behind it, so that the same request is known when it comes again.
+    /// The idempotency key of the request.
     pub once: Option<String>,
 }
 
-/// Where an append ended up.
+/// The position of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     /// The number of its last event.
     pub last: u64,
-    /// The commit it was part of.
+    /// Its commit.
     pub commit: Commit,
 }
 
-/// An append whose events are already text, so that the writer has less to do.
+/// An append with serialized events, so that the writer has less to do.
 pub(super) struct Encoded {
     pub(super) session: SessionId,
     pub(super) events: Vec<(Event, String)>,
     pub(super) records: Vec<Put>,
     pub(super) log: Option<Arc<Log>>,
     pub(super) once: Option<String>,
-    /// Whether the caller will wait until it is on the disk.
+    /// Whether the caller will wait until it is on disk.
     pub(super) kept: bool,
 }
 
@@ -69,7 +69,7 @@ impl Append {
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// What the writer can be asked for.
+/// A request to the writer.
 pub(super) enum Request {
     Append(Encoded, Reply<Written>),
     Put(Vec<Put>, Reply<Commit>),
@@ -89,7 +89,7 @@ pub(super) enum Request {
         keys: Vec<String>,
         reply: Reply<Commit>,
     },
-    /// Moves everything from the write-ahead log into the database, and writes nothing after that.
+    /// Moves the write-ahead log into the database, and stops all writes.
     Finish(Reply<()>),
 }
 
@@ -108,11 +108,11 @@ impl Request {
     }
 }
 
-/// What is owed to a caller once the commit stands.
+/// A caller to answer once the transaction is committed.
 pub(super) type Owed = Box<dyn FnOnce(Result<Commit>)>;
 
 pub(super) fn send<T>(reply: Reply<T>, result: Result<T>) {
-    // A caller that went away does not need the answer; the effect stands.
+    // A caller that was dropped needs no answer; the effect remains.
     let _ = reply.send(result);
 }
 
@@ -124,7 +124,7 @@ pub(super) fn done_when_committed(reply: Reply<()>) -> Owed {
     Box::new(move |commit| send(reply, commit.map(|_| ())))
 }
 
-/// An append that did not happen; it is only ever settled with the error of its commit.
+/// A failed append, always settled with the error of its commit.
 pub(super) fn refused(reply: Reply<Written>) -> Owed {
     Box::new(move |commit| send(reply, commit.map(|commit| Written { last: 0, commit })))
 }

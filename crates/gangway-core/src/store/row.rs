@@ -1,8 +1,8 @@
-//! Events as they are stored: read with their checksum, and each linked to the one before it, so that a missing event is
-//! noticed as well as a changed one.
+//! Stored events: each has a checksum and a link to the previous one, so that missing events are noticed as well as
+//! changed ones.
 //!
-//! `prev` is the number of the last event before it that is not a delta. Deltas may be dropped from the log, a whole run
-//! at a time; everything else stays until the log is trimmed, so that the links have no hole.
+//! `prev` is the number of the previous event that is not a delta. Deltas may be dropped in whole runs; everything else
+//! stays until the log is trimmed, so that the links have no gap.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -14,10 +14,10 @@ use crate::{
     id::SessionId,
 };
 
-/// What [`logged`] reads, in this order.
+/// The columns that [`logged`] reads, in this order.
 pub(super) const COLUMNS: &str = "seq, at, kind, prev, sum, body";
 
-/// Where an event stands in its log.
+/// The position of an event in its log.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Link {
     pub(super) seq: u64,
@@ -32,14 +32,14 @@ impl Link {
     }
 }
 
-/// What is known of a log apart from its events.
+/// The row of a log.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ends {
     /// Everything up to this number was trimmed.
     pub(super) floor: u64,
     /// The number of the last event that is not a delta.
     pub(super) head: u64,
-    /// The epoch in which its last event was written; none when it has no events.
+    /// The epoch of its last event; `None` if it has no events.
     pub(super) epoch: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Ends {
             Damage::of(
                 session,
                 None,
-                "the row that says how long its log is changed",
+                "the row with the ends of its log has a wrong checksum",
             )
         })?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl Ends {
     }
 }
 
-/// An event of this session, if it is what was written.
+/// An event of this session from its row, if the checksum matches.
 pub(super) fn logged(session: SessionId, row: &Row<'_>) -> Result<(Logged, Link)> {
     read(session.as_bytes(), row).map_err(|error| error.in_session(session, row.get(0).ok()))
 }
@@ -82,13 +82,11 @@ pub(super) fn read(id: &[u8], row: &Row<'_>) -> Result<(Logged, Link)> {
     let unreadable = |what: &dyn std::fmt::Display| Error::Corrupted(Damage::new(what.to_string()));
     let body = row.get_ref(5)?.as_str().map_err(|e| unreadable(&e))?;
     let computed = sum::event(id, seq, at, kind, prev, body);
-    sum::check(stored, computed, || {
-        Damage::new("its checksum does not fit")
-    })?;
+    sum::check(stored, computed, || Damage::new("its checksum is wrong"))?;
     let at = Timestamp::from_millisecond(at).map_err(|e| unreadable(&e))?;
-    // It is as it was written, so that this is a fault of ours or a newer format, not of the disk.
+    // The checksum matches, so this is a bug or a newer format, not a disk error.
     let event = serde_json::from_str(body)
-        .map_err(|e| Error::Storage(format!("event {seq} does not read: {e}")))?;
+        .map_err(|e| Error::Storage(format!("cannot parse event {seq}: {e}")))?;
     let link = Link {
         seq,
         prev,
@@ -97,8 +95,8 @@ pub(super) fn read(id: &[u8], row: &Row<'_>) -> Result<(Logged, Link)> {
     Ok((Logged::new(seq, at, event, body.len()), link))
 }
 
-/// The first row of the whole table after this number of this session is in its place. Where a damaged key ends a
-/// session's events too early, this is the row that has it.
+/// Checks the first row of the table after this number. If a damaged key ends a session's events too early, this is the
+/// row that has it.
 pub(super) fn check_neighbour(
     connection: &Connection,
     session: SessionId,
@@ -116,14 +114,14 @@ pub(super) fn check_neighbour(
         .map_err(|error| damaged(session, None, error))?;
     match next {
         Some((id, seq, stored)) if !sum::is_of(stored, sum::event_key(&id, seq)) => {
-            let what = "its place in the log is taken by a damaged row";
+            let what = "a damaged row is in its place";
             Err(Error::Corrupted(Damage::of(session, Some(last + 1), what)))
         }
         _ => Ok(()),
     }
 }
 
-/// Follows events in order and notices when one is missing.
+/// Follows events in order and detects missing ones.
 pub(super) struct Forward {
     session: SessionId,
     ends: Ends,
@@ -150,7 +148,7 @@ impl Forward {
             Some(found) => link.prev == found.plain(),
             None => link.prev <= self.after,
         };
-        // A run of deltas is dropped whole, so that only events that are none may have a gap between them.
+        // Runs of deltas are dropped as a whole, so a gap is only allowed between other events.
         let whole = link.seq == self.last + 1
             || epoch::is_start(link.seq)
             || !link.delta && self.found.is_none_or(|found| !found.delta);
@@ -162,13 +160,13 @@ impl Forward {
         Ok(())
     }
 
-    /// Goes on from an event that was not expected.
+    /// Continues after an unexpected event.
     pub(super) fn skip_to(&mut self, link: Link) {
         self.last = link.seq;
         self.found = Some(link);
     }
 
-    /// To be called when there are no more events.
+    /// Must be called after the last event.
     pub(super) fn end(&self) -> Result<()> {
         let whole = match self.found {
             Some(found) => found.plain() == self.ends.head,
@@ -186,7 +184,7 @@ impl Forward {
     }
 }
 
-/// Follows the events that are no deltas, newest first, and notices when one is missing.
+/// Follows the non-delta events, newest first, and detects missing ones.
 pub(super) struct Backward {
     session: SessionId,
     floor: u64,
@@ -195,7 +193,7 @@ pub(super) struct Backward {
 }
 
 impl Backward {
-    /// From the last event before this number.
+    /// Starts at the last event before this number.
     pub(super) fn new(
         connection: &Connection,
         session: SessionId,
@@ -230,7 +228,7 @@ impl Backward {
         Ok(())
     }
 
-    /// To be called when there are no more events.
+    /// Must be called after the last event.
     pub(super) fn end(&self) -> Result<()> {
         if self.next <= self.floor {
             Ok(())
@@ -249,7 +247,7 @@ fn missing(session: SessionId, from: u64, to: u64) -> Error {
     Error::Corrupted(Damage::of(session, Some(to), what))
 }
 
-/// What SQLite says of a read in this session.
+/// The error of a read in this session.
 pub(super) fn damaged(session: SessionId, event: Option<u64>, error: rusqlite::Error) -> Error {
     Error::from(error).in_session(session, event)
 }

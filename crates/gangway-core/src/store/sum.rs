@@ -1,17 +1,17 @@
-//! Checksums of stored rows. Each covers the row's whole content and its key, so that a row that was changed, moved or
-//! swapped with another one is noticed when it is read.
+//! Checksums of stored rows. Each covers the row's content and key, so that reads notice a row that was changed, moved
+//! or swapped.
 
 use crc32fast::Hasher;
 use rusqlite::{Connection, functions::FunctionFlags};
 
 use crate::error::{Damage, Error, Result};
 
-/// The upper half covers the key alone, so that a row can be told to be in its place without reading all of it.
+/// The upper half covers only the key, so that a row's place can be checked without reading all of it.
 fn halves(key: u32, content: Hasher) -> i64 {
     (u64::from(key) << 32 | u64::from(content.finalize())).cast_signed()
 }
 
-/// Whether the checksum of a row is of this key.
+/// Whether the checksum matches this key.
 pub(super) fn is_of(stored: i64, key: u32) -> bool {
     stored.cast_unsigned() >> 32 == u64::from(key)
 }
@@ -75,7 +75,7 @@ pub(super) fn state(commits: u64, epoch: u64, clean: bool, boot: &str) -> i64 {
     i64::from(hasher.finalize())
 }
 
-/// Lets SQL of this connection compute the checksums.
+/// Registers the checksum functions for SQL on this connection.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("event_sum", 6, flags, |row| {
@@ -109,7 +109,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// Fails when the stored checksum is not the one that the row has.
+/// Fails if the stored checksum is wrong.
 pub(super) fn check(stored: i64, computed: i64, damage: impl FnOnce() -> Damage) -> Result<()> {
     if stored == computed {
         Ok(())

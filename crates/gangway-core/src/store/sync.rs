@@ -1,4 +1,4 @@
-//! Brings commits to the disk, many at a time, and moves the write-ahead log into the database now and then.
+//! Syncs commits to disk, many at a time, and checkpoints the write-ahead log.
 
 use std::{
     fs::File,
@@ -17,34 +17,33 @@ use tokio::sync::watch;
 use super::{Commit, epoch::State, mark::Mark};
 use crate::error::{Error, Result};
 
-/// How a file is brought to the disk.
+/// Syncs a file.
 pub type Syncer = Arc<dyn Fn(&File) -> io::Result<()> + Send + Sync>;
 
-/// The real thing.
 pub(super) fn to_disk() -> Syncer {
     Arc::new(File::sync_data)
 }
 
-/// The write-ahead log is moved into the database when it is larger than this: small enough to start quickly.
+/// The write-ahead log is checkpointed above this size: small enough for a quick start.
 const CHECKPOINT_BYTES: u64 = 4 << 20;
 
-/// At least this many commits lie between two checkpoints, since the file keeps its size after one.
+/// Minimum number of commits between two checkpoints, since the file keeps its size after one.
 const CHECKPOINT_COMMITS: u64 = 256;
 
-/// What is committed, what is synced, and the thread between the two.
+/// The committed and synced positions, and the sync thread.
 pub(super) struct Syncs {
     committed: AtomicU64,
-    /// The number of commits that the database counts.
+    /// The number of commits in the database.
     counted: AtomicU64,
     synced: watch::Sender<u64>,
-    wanted: mpsc::SyncSender<()>,
+    requests: mpsc::SyncSender<()>,
     failed: AtomicBool,
-    /// Whether nearly all of the write-ahead log is in the database, so that the writer can begin it anew.
+    /// Whether nearly all of the write-ahead log is in the database, so that the writer can restart it.
     moved: AtomicBool,
 }
 
 impl Syncs {
-    /// Starts the thread that syncs the write-ahead log of this database.
+    /// Starts the sync thread of this database.
     pub(super) fn start(file: &Path, syncer: Syncer) -> Result<Arc<Self>> {
         let wal = wal_of(file);
         let log = File::options()
@@ -55,20 +54,20 @@ impl Syncs {
             .open(&wal)
             .map_err(disk)?;
         if let Some(folder) = file.parent() {
-            // The file's own name must survive a power cut too.
+            // The file's name must be durable too.
             File::open(folder)
                 .and_then(|folder| folder.sync_all())
                 .map_err(disk)?;
         }
         let connection = super::open::writer(file)?;
         let mark = Mark::open(file).map_err(disk)?;
-        // One place is enough: whoever finds it taken is served by the sync that it asks for.
-        let (wanted, wishes) = mpsc::sync_channel(1);
+        // A capacity of one suffices: a request that is already queued covers this one.
+        let (requests, receiver) = mpsc::sync_channel(1);
         let syncs = Arc::new(Self {
             committed: AtomicU64::new(0),
             counted: AtomicU64::new(State::read(&connection)?.commits),
             synced: watch::Sender::new(0),
-            wanted,
+            requests,
             failed: AtomicBool::new(false),
             moved: AtomicBool::new(false),
         });
@@ -78,9 +77,9 @@ impl Syncs {
             .spawn(move || {
                 let mut checkpointed = 0;
                 loop {
-                    let wish = wishes.recv_timeout(Duration::from_secs(1));
+                    let request = receiver.recv_timeout(Duration::from_secs(1));
                     let Some(syncs) = weak.upgrade() else { return };
-                    match wish {
+                    match request {
                         Ok(()) if !syncs.sync(&log, &syncer, &mark) => return,
                         Err(RecvTimeoutError::Disconnected) => return,
                         Ok(()) | Err(RecvTimeoutError::Timeout) => {}
@@ -100,18 +99,18 @@ impl Syncs {
         Ok(syncs)
     }
 
-    /// Counts a commit that the writer made.
+    /// Counts a commit of the writer.
     pub(super) fn committed(&self, counted: u64) -> Commit {
         self.counted.store(counted, Ordering::Release);
         Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
     }
 
-    /// Begins a sync of what is committed, for somebody who will wait for it.
+    /// Starts a sync of all commits, for a caller that will wait for it.
     pub(super) fn want(&self) {
-        let _ = self.wanted.try_send(());
+        let _ = self.requests.try_send(());
     }
 
-    /// Whether the writer should begin the write-ahead log anew, asked once.
+    /// Whether the writer should restart the write-ahead log; true once.
     pub(super) fn take_moved(&self) -> bool {
         self.moved.swap(false, Ordering::AcqRel)
     }
@@ -124,7 +123,7 @@ impl Syncs {
         let mut synced = self.synced.subscribe();
         while *synced.borrow_and_update() < commit.0 {
             if self.has_failed() {
-                return Err(Error::Storage("the disk did not take a sync".into()));
+                return Err(Error::Storage("a sync failed".into()));
             }
             self.want();
             synced.changed().await.map_err(|_| super::stopped())?;
@@ -133,36 +132,36 @@ impl Syncs {
     }
 
     fn sync(&self, log: &File, syncer: &Syncer, mark: &Mark) -> bool {
-        // Read before the sync: what is committed while it runs may or may not be covered.
+        // Read before the sync: later commits may or may not be covered.
         let counted = self.counted.load(Ordering::Acquire);
         let target = self.committed.load(Ordering::Acquire);
         if target == *self.synced.borrow() {
-            // Whoever wished for it came while the last sync ran, and was served by it.
+            // The request arrived during the last sync, which covered it.
             return true;
         }
         if let Err(error) = syncer(log) {
-            // After a failed sync nobody knows what the disk holds, so the store takes no more writes.
-            tracing::error!(%error, "a sync failed; the store takes no more writes");
+            // After a failed sync the contents of the disk are unknown, so the store stops accepting writes.
+            tracing::error!(%error, "a sync failed; the store accepts no more writes");
             self.failed.store(true, Ordering::Release);
             self.synced.send_modify(|_| {});
             return false;
         }
         if let Err(error) = mark.write(counted) {
-            // Damage may go unnoticed without it; nothing is lost.
-            tracing::debug!(%error, "the number of synced commits could not be noted");
+            // Without it damage may go unnoticed; nothing is lost.
+            tracing::debug!(%error, "cannot write the mark of synced commits");
         }
         self.synced.send_replace(target);
         true
     }
 }
 
-/// Moves a large write-ahead log into the database and empties it.
+/// Checkpoints a large write-ahead log and truncates it.
 pub(super) fn shrink(connection: &rusqlite::Connection, file: &Path) {
     let large = std::fs::metadata(wal_of(file)).is_ok_and(|m| m.len() > CHECKPOINT_BYTES);
     if large
         && let Err(error) = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     {
-        tracing::warn!(%error, "the write-ahead log could not be emptied");
+        tracing::warn!(%error, "cannot truncate the write-ahead log");
     }
 }
 
@@ -170,11 +169,11 @@ pub(super) fn wal_of(file: &Path) -> PathBuf {
     PathBuf::from(format!("{}-wal", file.display()))
 }
 
-/// Moves what can be moved without making anyone wait.
+/// Checkpoints what can be moved without blocking anyone.
 fn checkpoint(connection: &rusqlite::Connection) -> bool {
     let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     if let Err(error) = &moved {
-        tracing::warn!(%error, "the write-ahead log could not be checkpointed");
+        tracing::warn!(%error, "cannot checkpoint the write-ahead log");
     }
     moved.is_ok()
 }

@@ -1,4 +1,4 @@
-//! Reads of the newest events of a session, each event checked.
+//! Reads of the newest events of a session, with integrity checks.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,19 +14,19 @@ use crate::{
     id::SessionId,
 };
 
-/// Bytes of events that a look at the newest ones loads at most: a long conversation, not a long life.
+/// Maximum number of bytes loaded for the newest events: a long conversation.
 const TAIL_BYTES: usize = 8 << 20;
 
-/// The newest events of a session, read at one moment.
+/// A snapshot of the newest events of a session.
 #[derive(Debug, Default)]
 pub struct Tail {
     /// The events, in order.
     pub events: Vec<Arc<Logged>>,
     /// Whether there are older ones.
     pub older: bool,
-    /// The last number at that moment.
+    /// The last number in the snapshot.
     pub last: u64,
-    /// Turns in it that are not shown in the chat, and began before its first event.
+    /// Hidden turns that began before the first event.
     pub hidden: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn tail(
     before: Option<u64>,
     limit: usize,
 ) -> Result<Tail> {
-    // One read transaction, so that every query sees the same moment.
+    // One read transaction, so that all queries see the same snapshot.
     let connection = connection.unchecked_transaction()?;
     let ends = Ends::read(&connection, session)?;
     let first = read::first(&connection, session)?;
@@ -66,7 +66,7 @@ pub(super) fn tail(
     })
 }
 
-/// Turns that are not shown, where their beginning is not among the events.
+/// Hidden turns whose first event is not among the events.
 fn hidden_before(
     connection: &Connection,
     session: SessionId,
@@ -101,7 +101,7 @@ fn hidden_before(
 
 const NEWEST: &str = "FROM events WHERE session = ?1 AND seq < ?2 AND kind <> 1 ORDER BY seq DESC";
 
-/// Newest first, as many as `limit` and the budget in bytes allow, at least one.
+/// Newest first, as many as `limit` and the size limit allow, at least one.
 fn newest(
     connection: &Connection,
     session: SessionId,
@@ -131,7 +131,7 @@ fn newest(
     Ok(events)
 }
 
-/// The message that is not whole yet, as one delta: all there is after the last thing that closed one.
+/// The incomplete message as one delta: everything after the last event that closed a message.
 fn open_deltas(connection: &Connection, session: SessionId) -> Result<Option<Arc<Logged>>> {
     let id = session.as_bytes();
     let closed: u64 = connection
@@ -148,7 +148,7 @@ fn open_deltas(connection: &Connection, session: SessionId) -> Result<Option<Arc
     let mut open = connection.prepare_cached(&sql)?;
     let mut rows = open.query(params![id, closed])?;
     let mut whole: Option<Logged> = None;
-    // Many small pieces weigh far more than their text.
+    // Many small deltas need far more memory than their text.
     while let Some(row) = rows.next().map_err(|e| damaged(session, None, e))? {
         let (next, _) = row::logged(session, row)?;
         match (&mut whole, next.event) {
@@ -169,7 +169,7 @@ fn open_deltas(connection: &Connection, session: SessionId) -> Result<Option<Arc
     Ok(whole.map(Arc::new))
 }
 
-/// Nothing is dropped after the last event that closed a message, so that every number is there.
+/// No delta is dropped after the last event that closed a message, so all numbers exist.
 fn check_contiguous(connection: &Connection, session: SessionId, closed: u64) -> Result<()> {
     let sql = "SELECT seq FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq";
     let mut statement = connection.prepare_cached(sql)?;
@@ -186,8 +186,7 @@ fn check_contiguous(connection: &Connection, session: SessionId, closed: u64) ->
     Ok(())
 }
 
-/// What lies between an event and the start of the turn that it is part of, newest first, so that no call is shown
-/// without its result.
+/// The events between an event and the start of its turn, newest first, so that no call is shown without its result.
 fn back_to_turn_start(
     connection: &Connection,
     session: SessionId,

@@ -1,4 +1,4 @@
-//! What the store promises to those who use it.
+//! Guarantees of the store.
 
 use std::sync::{
     Arc,
@@ -128,7 +128,7 @@ async fn many_waiters_share_a_sync() {
     futures_util::future::try_join_all((0..100).map(|_| store.keep(written.commit)))
         .await
         .unwrap();
-    // One for all; whoever looked just before it ended may have asked for another.
+    // One for all; a caller that checked just before it ended may have requested another one.
     let made = syncs.load(Ordering::SeqCst);
     assert!(made <= 5, "{made} syncs for a hundred waiters");
 }
@@ -146,7 +146,7 @@ async fn the_disk_begins_with_the_commit_of_what_is_to_be_kept_and_syncs_it_once
     for _ in 0..20 {
         let append = append(session, vec![said("x")]);
         let written = store.append_to_keep(append).await.unwrap();
-        // Nobody has asked for it yet.
+        // Nobody has requested it yet.
         begins.recv().await.unwrap();
         store.keep(written.commit).await.unwrap();
         store.keep(written.commit).await.unwrap();

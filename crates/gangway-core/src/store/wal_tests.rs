@@ -1,4 +1,4 @@
-//! When the write-ahead log reaches the disk and the database, and what a commit that fails leaves behind.
+//! When the write-ahead log is synced and checkpointed, and the effects of a failed commit.
 
 use std::{
     path::Path,
@@ -99,7 +99,7 @@ async fn a_large_write_ahead_log_is_moved_into_the_database_after_some_commits_a
     }
 }
 
-/// A store as it is found after its process was killed, with so much in its write-ahead log.
+/// A store after its process was killed, with a write-ahead log of this size.
 async fn killed(mebibytes: usize) -> (tempfile::TempDir, SessionId) {
     let (running, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(running.path()).unwrap();
@@ -140,7 +140,7 @@ async fn a_commit_that_fails_leaves_nothing_behind_and_its_numbers_are_given_out
     assert_eq!(store.append(named()).await.unwrap().last, 2);
     let commit = store.put(vec![record("beside", &2).unwrap()]).await;
     store.keep(commit.unwrap()).await.unwrap();
-    // The same name twice is what the worker would have noticed.
+    // The worker would have noticed the duplicate key.
     assert!(matches!(
         store.append(named()).await,
         Err(Error::Storage(_))

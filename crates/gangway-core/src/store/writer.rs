@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes whatever waits, commits it together, then broadcasts and answers.
+//! The writer thread: commits the queued requests together, then publishes and answers.
 
 use std::{
     collections::HashMap,
@@ -26,27 +26,27 @@ use crate::{
     log::Log,
 };
 
-/// The most requests one commit takes: enough to amortise it, few enough to answer soon.
+/// Maximum number of requests per commit: enough to amortize it, few enough to answer soon.
 const GROUP: usize = 512;
 
-/// Sessions whose last number is remembered; beyond this they are looked up again.
+/// Number of sessions whose last number is cached; beyond it they are looked up again.
 const REMEMBERED: usize = 4096;
 
-/// An append that is in the database and waits for the commit.
+/// An append in an uncommitted transaction.
 struct Inserted {
     log: Option<Arc<Log>>,
     events: Vec<Arc<Logged>>,
     last: u64,
 }
 
-/// Starts the thread; it ends when every sender is gone.
+/// Starts the thread; it ends when all senders are dropped.
 pub(super) fn start(
     connection: Connection,
     syncs: Arc<Syncs>,
     waiting: usize,
 ) -> Result<mpsc::Sender<Request>> {
     let (sender, requests) = mpsc::channel(waiting);
-    // A weak hold: the sync thread must end with the store, not with this one.
+    // A weak reference: the sync thread must end with the store, not with this thread.
     let writer = Writer {
         state: State::read(&connection)?,
         finished: false,
@@ -62,24 +62,24 @@ pub(super) fn start(
     Ok(sender)
 }
 
-/// Where the log of a session ends.
+/// The end of a session's log.
 #[derive(Clone, Copy, Default)]
 struct End {
     last: Link,
-    /// The epoch in which it was written; none when the log has no events.
+    /// The epoch of its last event; `None` if the log is empty.
     epoch: Option<u64>,
 }
 
 struct Writer {
     connection: Connection,
     syncs: Weak<Syncs>,
-    /// Where the logs of sessions end.
+    /// Cached ends of logs.
     last: HashMap<SessionId, End>,
-    /// Last events of logs that are to be noted before the commit, once for each log.
+    /// Ends of logs to be written before the commit, once per log.
     heads: HashMap<SessionId, u64>,
-    /// What the database says of itself.
+    /// The state row of the database.
     state: State,
-    /// Whether it was stopped, and writes no more.
+    /// Whether it was stopped and accepts no more writes.
     finished: bool,
 }
 
@@ -111,12 +111,12 @@ impl Writer {
             let (owed, result) = self.commit(group);
             let result = result.map(|()| syncs.committed(self.state.commits));
             if kept {
-                // Before anyone is told: the disk works while they are.
+                // Before the callers are answered: the disk works in the meantime.
                 syncs.want();
             }
             if let Err(error) = &result {
                 tracing::error!(%error, "a commit failed");
-                // The numbers given out in it do not stand.
+                // The numbers that it assigned are invalid.
                 self.last.clear();
             }
             if empties && result.is_ok() {
@@ -125,20 +125,20 @@ impl Writer {
             for settle in owed {
                 settle(result.clone());
             }
-            // Only the writer can do it under constant writing: nobody else ever finds a gap between two commits.
+            // Only the writer can do it under constant load: no other thread finds a gap between two commits.
             if syncs.take_moved() {
                 self.empty_wal();
             }
         }
     }
 
-    /// Begins the write-ahead log anew, unless a reader stays in the way for long.
+    /// Restarts the write-ahead log, unless a reader blocks it for long.
     fn empty_wal(&self) {
         let emptied = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = emptied {
-            tracing::debug!(%error, "the write-ahead log could not be emptied");
+            tracing::debug!(%error, "cannot truncate the write-ahead log");
         }
     }
 
@@ -185,13 +185,13 @@ impl Writer {
         (owed, result)
     }
 
-    /// A statement without values; parsing it anew would cost a small commit as much as writing it.
+    /// A statement without values; parsing it again would cost as much as a small commit.
     fn run_cached(&self, sql: &str) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute([])?;
         Ok(())
     }
 
-    /// Does the work of one request. A conflict concerns that request alone; any other failure ends the whole commit.
+    /// Executes one request. A conflict concerns only that request; any other failure aborts the whole commit.
     fn apply(&mut self, request: Request) -> (Owed, Result<()>) {
         match request {
             Request::Append(append, reply) => {
@@ -200,7 +200,7 @@ impl Writer {
                 }
                 let end = match self.end_of(append.session) {
                     Ok(end) => end,
-                    // The log of this session is damaged; the others are not.
+                    // Only the log of this session is damaged.
                     Err(error @ Error::Corrupted(_)) => {
                         return (Box::new(move |_| send(reply, Err(error))), Ok(()));
                     }
@@ -233,7 +233,7 @@ impl Writer {
                 up_to,
                 reply,
             } => {
-                // The newest event stays whatever it is, so that no number is given out twice.
+                // The newest event always stays, so that no number is assigned twice.
                 let sql =
                     "DELETE FROM events WHERE session = ?1 AND seq > ?2 AND seq <= ?3 AND kind = 1
                      AND seq < (SELECT max(seq) FROM events WHERE session = ?1)";
@@ -343,7 +343,7 @@ impl Writer {
 
     fn write_heads(&mut self) -> Result<()> {
         for (session, head) in self.heads.drain() {
-            // No trim has been there when there is no row yet.
+            // Without a row the log was never trimmed.
             let sql = "INSERT INTO logs (session, floor, head, epoch, sum) VALUES (?1, 0, ?2, ?3, log_sum(?1, 0, ?2, ?3))
                        ON CONFLICT (session) DO UPDATE
                        SET head = ?2, epoch = ?3, sum = log_sum(session, floor, ?2, ?3)";
@@ -364,7 +364,7 @@ impl Writer {
         let ends = Ends::read(&self.connection, session)?;
         let last = read::last(&self.connection, session, ends)?;
         Ok(match last {
-            // A log of an older format that has deltas alone has no row.
+            // In an older format, a log with only deltas has no row.
             Some(last) => End {
                 last,
                 epoch: Some(ends.epoch.unwrap_or(0)),

@@ -1,4 +1,4 @@
-//! What happens between apps and agents, in the log of a session.
+//! App events in the log of a session.
 
 use super::Worker;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Worker {
-    /// Event and launch are written together, so that no crash can part them.
+    /// Event and launch are written atomically.
     pub(super) async fn launch(&mut self, launch: Launch) -> Result<(Receipt, Option<Commit>)> {
         let known = self.store.keys(&launches_prefix(self.id), LAUNCHES).await?;
         if known.len() >= LAUNCHES {
@@ -43,7 +43,7 @@ impl Worker {
         Ok((Receipt::Noted { seq }, Some(written.commit)))
     }
 
-    /// The keys of all that is kept of this session's launches.
+    /// The keys of all records of this session's launches.
     pub(super) async fn launch_records(&self) -> Result<Vec<String>> {
         let hub = self.hub.upgrade().ok_or(Error::Stopping)?;
         let prefix = launches_prefix(self.id);

@@ -1,4 +1,4 @@
-//! Whether applets may speak in a session.
+//! The consent for applets in a session.
 
 use super::Worker;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     store::{self, Commit, Expect, Put},
 };
 
-/// Characters of what an applet wants to say that the person is shown.
+/// Displayed characters of an applet's message.
 const SHOWN: usize = 2000;
 
 impl Worker {
@@ -41,10 +41,10 @@ impl Worker {
         Ok((Receipt::Leave { leave, seq }, Some(written.commit)))
     }
 
-    /// A question that nobody answered is over; whoever shows it should know.
+    /// A request without a decision is closed; whoever shows it must know.
     pub(super) async fn unask_leave(&mut self, applet: Slug) -> Result<(Receipt, Option<Commit>)> {
         let key = leave_key(self.id, &applet);
-        // What was decided in the last moment stands.
+        // A decision at the last moment takes precedence.
         if self.store.get::<Leave>(&key).await?.is_some() {
             return Ok((Receipt::Done, None));
         }
@@ -63,7 +63,7 @@ impl Worker {
         let records = match leave {
             Leave::Allowed | Leave::Denied => vec![store::record(key, &leave)?],
             Leave::Open => vec![Put::remove(key, Expect::Any)],
-            // It is used up by what waits now.
+            // "Allow once" is used up by the waiting message.
             Leave::Once => Vec::new(),
         };
         let decided = Event::LeaveChanged { applet, leave };

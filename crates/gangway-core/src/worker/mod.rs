@@ -1,8 +1,9 @@
-//! The one task behind a live session: it takes commands in order, runs one turn at a time and lets the session sleep.
+//! The task of a live session: it processes commands in order, runs one turn at a time and unloads the session when
+//! idle.
 
 mod apps;
+mod execute;
 mod leaves;
-mod obey;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -38,10 +39,10 @@ use crate::{
     turn::mark_key,
 };
 
-/// Commands that may wait for one session; more must wait outside.
+/// Capacity of a session's command queue; more callers wait outside.
 const WAITING_COMMANDS: usize = 64;
 
-/// A session that someone reads tries to sleep in vain each time; not more often than this.
+/// Interval of attempts to unload a session that still has readers.
 const SHORTEST_REST: Duration = Duration::from_millis(50);
 
 type Ran = std::result::Result<Option<Usage>, AgentError>;
@@ -53,9 +54,9 @@ struct Running {
     /// Aborted on drop, so that no agent outlives its session.
     task: AbortOnDropHandle<Option<Ran>>,
     draft: SharedDraft,
-    /// Whether its agent goes on while this process is away.
+    /// Whether its agent continues while this process is down.
     survives: bool,
-    /// Whether its agent can take the turn up at a question in another process.
+    /// Whether its agent can resume the turn at a question in another process.
     resumes_questions: bool,
 }
 
@@ -70,15 +71,15 @@ struct Worker {
     profile: Profile,
     queue: VecDeque<Waiting>,
     running: Option<Running>,
-    /// States of applets that were changed since the session woke.
+    /// States of applets that were changed since the session was loaded.
     states: HashMap<Slug, AppletState>,
-    /// The last number at which nothing was open.
+    /// The last number at which no turn was open.
     settled: u64,
-    /// Up to here no delta is left in the store.
+    /// Up to here the store has no deltas.
     compacted: u64,
 }
 
-/// Wakes a session: its worker reads it from the store, then takes commands.
+/// Loads a session: its worker reads the log from the store, then processes commands.
 pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc<Session> {
     let (requests, inbox) = mpsc::channel(WAITING_COMMANDS);
     let status = watch::Sender::new(Status::Loading);
@@ -94,7 +95,7 @@ pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc
     workers.spawn(async move {
         if let Err(error) = live(hub.clone(), id, &log, &status, inbox).await {
             if !matches!(error, Error::SessionNotFound(_)) {
-                tracing::error!(session = %id, %error, "a session came down");
+                tracing::error!(session = %id, %error, "the task of a session panicked");
             }
             let why = Ended::from(&error);
             status.send_replace(Status::Gone(error));
@@ -142,7 +143,7 @@ async fn live(
     };
     worker.recover().await?;
     if worker.limits.kept_events > 0 && worker.queue.is_empty() && worker.running.is_none() {
-        // While nobody reads yet, so that no reader finds a hole.
+        // Before anyone can read, so that no reader finds a gap.
         worker.store.trim(id, worker.limits.kept_events).await?;
     }
     worker.start_next().await?;
@@ -159,11 +160,11 @@ impl Worker {
                     Some(Request::Submit { command: Command::Delete, reply, .. }) => {
                         let deleted = self.delete().await;
                         let _ = reply.send(deleted.clone().map(|commit| (Receipt::Done, Some(commit))));
-                        // Where it failed, the turn was ended all the same: the next to open the session marks it.
+                        // If this failed, the turn has ended anyway: loading the session again marks it.
                         return deleted.map(|_| ());
                     }
                     Some(Request::Submit { command, once, reply }) => {
-                        let done = self.obey(command, once).await;
+                        let done = self.execute(command, once).await;
                         let _ = reply.send(done);
                         self.start_next().await?;
                     }
@@ -238,7 +239,7 @@ impl Worker {
         self.store.append(self.said(events, records, None)).await
     }
 
-    /// For commands, whose sender waits until they are kept.
+    /// For commands, whose sender waits until they are durable.
     async fn append_once(
         &self,
         events: Vec<Event>,

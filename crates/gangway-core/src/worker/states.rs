@@ -1,4 +1,4 @@
-//! Changes to what applets and agents share.
+//! Changes of applet states.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Worker {
-    /// Event and state are written together, so that no crash can part them.
+    /// Event and state are written atomically.
     pub(super) async fn set_state(
         &mut self,
         applet: Slug,
@@ -27,13 +27,13 @@ impl Worker {
             None => self.kept_state(&key).await?,
         };
         if !state.changes(&patch) {
-            // No version and no event: tabs that answer each update with the same values would never come to rest.
+            // No version and no event: otherwise tabs that answer each update with the same values would loop forever.
             let receipt = Receipt::State {
                 version: state.version,
                 seq: self.log.head(),
                 changed: false,
             };
-            // The same values may have been written only just now.
+            // The same values may not be durable yet.
             let commit = self.store.put(Vec::new()).await?;
             return Ok((receipt, Some(commit)));
         }

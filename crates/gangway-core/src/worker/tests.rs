@@ -1,4 +1,4 @@
-//! Turns of agents that go on while the process is away.
+//! Turns of agents that continue while the process is down.
 
 mod commands;
 mod lasting;
@@ -20,7 +20,7 @@ use crate::{
     Session, SessionId, Source, Store, Turn, Usage, WhenBusy,
 };
 
-/// What a test has the agent do next.
+/// The next step of the test's agent.
 enum Step {
     Say(u64, &'static str),
     Call(u64),
@@ -29,7 +29,7 @@ enum Step {
     Finish,
 }
 
-/// An agent that lives elsewhere: each run takes its steps from the test and tells what it found.
+/// An agent that lives elsewhere: each run takes its steps from the test and reports what it found.
 struct Elsewhere {
     steps: tokio::sync::Mutex<mpsc::Receiver<Step>>,
     found: mpsc::Sender<Found>,
@@ -129,7 +129,7 @@ impl Stage {
         Self::open_with(folder, 0)
     }
 
-    /// The same with an agent that is held up for as long as so many things are not taken from it.
+    /// The same with an agent that blocks while this many items are not taken from it.
     fn open_with(folder: tempfile::TempDir, held: usize) -> Self {
         let store = Store::open(folder.path()).unwrap();
         let (steps, to_do) = mpsc::channel(8);
@@ -153,7 +153,7 @@ impl Stage {
         }
     }
 
-    /// Stops as a server does, and starts again.
+    /// Stops and starts like a server.
     async fn restart(self) -> Self {
         self.restart_with(0).await
     }
@@ -271,7 +271,7 @@ async fn a_question_is_still_open_after_a_restart_and_its_answer_is_known_after_
     drop(session);
     let stage = stage.restart_with(1).await;
     let session = stage.hub.open(id).await.unwrap();
-    // Before the agent has come so far as to wait for it again.
+    // Before the agent waits for it again.
     let answer = Command::Answer {
         question: question.unwrap(),
         text: "Yes".into(),

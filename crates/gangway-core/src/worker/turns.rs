@@ -1,4 +1,4 @@
-//! How turns begin and end.
+//! The begin and end of turns.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Ended {
 }
 
 impl Worker {
-    /// Begins the next turn if none runs and one waits.
+    /// Begins the next turn if none is running and one is queued.
     pub(super) async fn start_next(&mut self) -> Result<()> {
         if self.running.is_none()
             && let Some(next) = self.queue.pop_front()
@@ -57,7 +57,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Hands a message to its agent.
+    /// Passes a message to its agent.
     fn begin(
         &mut self,
         message: Waiting,
@@ -105,7 +105,7 @@ impl Worker {
         });
     }
 
-    /// Leaves the running turn open for the next process, if its agent can take it up there.
+    /// Leaves the running turn open for the next process, if its agent can resume it.
     pub(super) async fn leave_running(&mut self) -> bool {
         let stays_open = |running: &mut Running| {
             running.survives || (running.resumes_questions && running.draft.is_asking())
@@ -127,7 +127,7 @@ impl Worker {
         self.close_turn(turn, outcome, None).await
     }
 
-    /// Writes what an agent left behind when it came back by itself.
+    /// Stores the result of an agent that returned.
     pub(super) async fn end_turn(&mut self, ran: Option<Ran>) -> Result<()> {
         let Some(running) = self.running.take() else {
             return Ok(());
@@ -139,7 +139,7 @@ impl Worker {
                     None => running.draft.last_commit(),
                 };
                 if let Some(commit) = commit {
-                    // Whoever sees the end of the turn can rely on the message being on the disk.
+                    // Readers of the turn's end may rely on the message being on disk.
                     self.store.keep(commit).await?;
                 }
                 let ended = Ended {
@@ -165,8 +165,7 @@ impl Worker {
             }
             None => {
                 let message =
-                    "The agent broke down. This is a fault in Gangway; the log has the details."
-                        .into();
+                    "Internal error: the agent panicked. Gangway's log has the details.".into();
                 let failed = Event::Failed {
                     turn: running.turn,
                     code: "agent_crashed".into(),
@@ -179,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Ends a turn whose agent may have been cut off between writing something and knowing it.
+    /// Ends a turn whose agent may have been cancelled between storing an event and recording it.
     async fn close_turn(
         &mut self,
         turn: u64,
@@ -191,15 +190,16 @@ impl Worker {
             .await
     }
 
-    /// What the agent had said of a message that it did not finish, as the log has it.
+    /// The agent's incomplete message, as logged.
     async fn left_behind(&self) -> Result<Option<Event>> {
-        // An empty write: what the agent had on its way is in the log once it returns.
+        // An empty write: the agent's pending events are in the log once it returns.
         self.store.put(Vec::new()).await?;
         let left = recovery::unfinished(&self.store, self.id, self.settled).await?;
         Ok(left.running.and_then(|said| said.draft))
     }
 
-    /// Ends the turns that are meant, running or waiting, all at once; whether one ran, and how many waited.
+    /// Ends the selected turns, running or queued, atomically; returns whether one was running, and the number of
+    /// queued ones.
     pub(super) async fn stop(
         &mut self,
         meant: impl Fn(u64, &Source) -> bool,
@@ -231,7 +231,7 @@ impl Worker {
         Ok((ran, dropped.len()))
     }
 
-    /// Writes that turns are over, with what comes before it, as one.
+    /// Logs the end of turns, with the events before it, atomically.
     async fn write_ends(
         &mut self,
         turns: &[u64],
@@ -259,10 +259,10 @@ impl Worker {
         }
         self.store.keep(written.commit).await?;
         if self.running.is_some() {
-            // What it says may stand before a message that was dropped, and is not whole yet.
+            // It may precede a dropped message, and is incomplete.
             return Ok(());
         }
-        // The turn that just ended stays replayable token by token; those before it are whole messages by now.
+        // The last turn can still be replayed token by token; earlier ones are complete messages by now.
         self.compact(turns.first().copied().unwrap_or(0)).await
     }
 
@@ -271,7 +271,7 @@ impl Worker {
             return Ok(());
         };
         self.settled = settled.value;
-        // What the turns that were cut off left is still there to be dropped.
+        // The deltas of interrupted turns can still be dropped.
         self.compacted = settled.value;
         let Unfinished { running, waiting } =
             recovery::unfinished(&self.store, self.id, self.settled).await?;
@@ -298,7 +298,7 @@ impl Worker {
     }
 }
 
-/// Waits for the running turn; without one it waits for ever. `None` is an agent that panicked or was cancelled.
+/// Waits for the running turn; without one it never returns. `None` means that the agent panicked or was cancelled.
 pub(super) async fn finished(running: &mut Option<Running>) -> Option<Ran> {
     match running {
         Some(running) => (&mut running.task).await.ok().flatten(),
@@ -306,18 +306,18 @@ pub(super) async fn finished(running: &mut Option<Running>) -> Option<Ran> {
     }
 }
 
-/// Cancels a turn and waits until its agent is gone.
+/// Cancels a turn and waits until its agent has stopped.
 pub(super) async fn halt(running: Running) {
     running.cancel.cancel();
     let task: JoinHandle<_> = running.task.detach();
     let abort = task.abort_handle();
-    // One that does not come to a pause even when aborted is given up after a while.
+    // An agent that does not yield even when aborted is abandoned after a while.
     let patience = std::time::Duration::from_secs(1);
     tokio::pin!(task);
     if tokio::time::timeout(patience, &mut task).await.is_err() {
         abort.abort();
         if tokio::time::timeout(patience * 5, task).await.is_err() {
-            tracing::error!("an agent does not end when it is stopped");
+            tracing::error!("an agent did not end when it was stopped");
         }
     }
 }

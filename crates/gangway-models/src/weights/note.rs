@@ -31,12 +31,12 @@ impl Note {
 
     /// `None` when it is missing or invalid.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&gangway_core::whole::read(path, MOST).ok()?).ok()
+        serde_json::from_slice(&gangway_core::atomic_file::read(path, MOST).ok()?).ok()
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), WeightsError> {
         let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
         text.push(b'\n');
-        gangway_core::whole::write(path, &text).map_err(WeightsError::io(path))
+        gangway_core::atomic_file::write(path, &text).map_err(WeightsError::io(path))
     }
 }

@@ -72,7 +72,8 @@ impl Claim {
     pub(super) fn begin(&self, origin: &Origin) -> Result<(), WeightsError> {
         self.discard()?;
         let text = serde_json::to_vec(origin).unwrap_or_default();
-        gangway_core::whole::write(&self.origin, &text).map_err(WeightsError::io(&self.origin))
+        gangway_core::atomic_file::write(&self.origin, &text)
+            .map_err(WeightsError::io(&self.origin))
     }
 
     pub(super) fn discard(&self) -> Result<(), WeightsError> {

@@ -132,7 +132,7 @@ impl Shelf {
     pub(super) fn keep(&self, file: &Path, name: &ModelName) -> Result<(), WeightsError> {
         let path = self.path_of(name);
         fs::rename(file, &path).map_err(WeightsError::io(&path))?;
-        gangway_core::whole::sync_folder_of(&path).map_err(WeightsError::io(&path))
+        gangway_core::atomic_file::sync_folder_of(&path).map_err(WeightsError::io(&path))
     }
 
     pub(super) fn path_of(&self, name: &ModelName) -> PathBuf {

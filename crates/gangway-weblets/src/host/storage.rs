@@ -8,7 +8,7 @@ use axum::{
     http::{Method, StatusCode},
     response::{IntoResponse, Response},
 };
-use gangway_core::whole;
+use gangway_core::atomic_file;
 use gangway_files::make_private_folder;
 use gangway_http::error::{ApiError, ApiResult};
 
@@ -74,7 +74,7 @@ pub(super) async fn answer(
         if let Some(folder) = file.parent() {
             make_private_folder(folder)?;
         }
-        whole::write(&file, &json)?;
+        atomic_file::write(&file, &json)?;
         Ok(true)
     });
     match stored.await? {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangway_core::{store, whole};
+use gangway_core::{atomic_file, store};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 use super::{BackupError, DATABASES, FORMAT, MANIFEST, Manifest, at, check, is_left_out, unpack};
@@ -55,7 +55,7 @@ pub fn back_up(data: &Path, to: &Path, replace: bool) -> Result<Packed, BackupEr
             })
             .map_err(at(to))?;
     }
-    whole::sync_folder_of(to).map_err(at(to))?;
+    atomic_file::sync_folder_of(to).map_err(at(to))?;
     Ok(Packed {
         sessions: found.sessions,
         files,

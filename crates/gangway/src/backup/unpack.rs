@@ -8,7 +8,7 @@ use std::{
 };
 
 use gangway_client::DataFolder;
-use gangway_core::whole;
+use gangway_core::atomic_file;
 use gangway_files::make_private_folder;
 
 use super::{
@@ -54,7 +54,7 @@ pub fn restore(archive: &Path, data: &Path) -> Result<Restored, BackupError> {
         std::fs::rename(&fresh, data).map_err(at(data))?;
         None
     };
-    whole::sync_folder_of(data).map_err(at(data))?;
+    atomic_file::sync_folder_of(data).map_err(at(data))?;
     Ok(Restored {
         sessions: found.sessions,
         files,

@@ -1,4 +1,4 @@
-//! What commands do to a session, once or however often they come.
+//! Effects of commands, including repeated ones.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -49,14 +49,14 @@ async fn the_first_shown_message_names_the_session_and_the_next_does_not() {
     assert_eq!(title(&session).as_deref(), Some("A question"));
     let (profile, _) = stage.hub.describe(session.id()).await.unwrap();
     assert_eq!(profile, session.profile().unwrap());
-    for (text, wanted) in [
+    for (text, expected) in [
         ("x".repeat(60), "x".repeat(60)),
         ("é".repeat(61), format!("{}…", "é".repeat(60))),
         (" \n\t\n".to_owned(), "Untitled".to_owned()),
     ] {
         let session = stage.session().await;
         asked(&session, &text).await;
-        assert_eq!(title(&session), Some(wanted));
+        assert_eq!(title(&session), Some(expected));
     }
 }
 
@@ -112,11 +112,11 @@ async fn title_model_and_agent_change_and_what_is_absent_stays() {
         let refused = change(None, None, Some(unknown)).await.unwrap_err();
         assert!(matches!(refused, Error::AgentNotFound { .. }), "{refused}");
     }
-    let wish = NewSession {
+    let spec = NewSession {
         agent: Some("own".into()),
         ..NewSession::default()
     };
-    let fixed = stage.session_with(wish).await;
+    let fixed = stage.session_with(spec).await;
     let agent = Some("other".to_owned());
     let change = Command::Change {
         title: None,
@@ -294,7 +294,7 @@ async fn a_deleted_session_leaves_no_record_behind() {
     let session = stage.session().await;
     asked(&session, "Go").await;
     session.submit(set("a", json!({ "x": 1 }))).await.unwrap();
-    // More than there may be applets with a state.
+    // More than the number of applets that may have a state.
     for n in 0..80 {
         let (applet, leave) = (slug(&format!("a{n}")), Leave::Allowed);
         session

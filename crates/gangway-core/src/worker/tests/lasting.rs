@@ -1,4 +1,4 @@
-//! What outlives a stop, a sleep and a trim.
+//! What survives a stop, an unload and a trim.
 
 use std::{sync::Arc, time::Duration};
 
@@ -73,7 +73,7 @@ async fn a_turn_of_a_process_that_died_is_marked_when_the_session_wakes() {
     assert_eq!(woken.hub.recover().await, Ok(0), "it is settled");
 }
 
-/// Asks, and takes up an open question of another process; tells what it was answered.
+/// Asks, and resumes an open question of another process; reports the answer.
 fn asks(answers: mpsc::Sender<String>, resumes_questions: bool) -> Acting {
     let agent = acting(move |mut turn| {
         let answers = answers.clone();
@@ -122,7 +122,7 @@ async fn a_question_stays_open_over_a_restart_where_the_agent_can_take_it_up() {
     assert_eq!(answered.recv().await.as_deref(), Some("Yes"));
     ended(&session, turn).await;
     assert_eq!(outcomes(&stage, id).await, [(turn, Outcome::Completed)]);
-    // One that does not wait for an answer is interrupted all the same.
+    // An agent that does not wait for an answer is interrupted anyway.
     let turn = submit(&session, prompt("wait")).await;
     said_something(&session, turn).await;
     drop(session);

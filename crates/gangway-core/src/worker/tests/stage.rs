@@ -14,7 +14,7 @@ pub type Ran = Result<Option<Usage>, AgentError>;
 
 type Run = Box<dyn Fn(Turn) -> BoxFuture<'static, Ran> + Send + Sync>;
 
-/// An agent that does what a function does.
+/// An agent backed by a function.
 pub struct Acting {
     pub run: Run,
     pub resumes_questions: bool,
@@ -33,7 +33,7 @@ pub fn acting<R: Future<Output = Ran> + Send + 'static>(
     }
 }
 
-/// Says its prompt again.
+/// Echoes its prompt.
 pub fn echo() -> Acting {
     acting(async |mut turn| {
         let prompt = turn.prompt().to_owned();
@@ -43,7 +43,7 @@ pub fn echo() -> Acting {
     })
 }
 
-/// Says something, and then nothing more until it is let go, once for each turn.
+/// Sends a message, then blocks until released, once per turn.
 pub fn held(said: &'static str) -> (Acting, Arc<Notify>) {
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
@@ -120,7 +120,7 @@ impl Stage {
         Self { folder, hub }
     }
 
-    /// Stops as a server does, and starts again with other agents.
+    /// Stops and starts like a server, with other agents.
     pub async fn restart(self, agents: Vec<(&str, Acting)>, limits: Limits) -> Self {
         self.hub.shut_down().await;
         let Self { folder, hub } = self;
@@ -134,9 +134,9 @@ impl Stage {
         self.session_with(NewSession::default()).await
     }
 
-    pub async fn session_with(&self, wish: NewSession) -> Arc<Session> {
+    pub async fn session_with(&self, spec: NewSession) -> Arc<Session> {
         let id = SessionId::new();
-        self.hub.create(id, wish).await.unwrap();
+        self.hub.create(id, spec).await.unwrap();
         self.hub.open(id).await.unwrap()
     }
 }
@@ -159,7 +159,7 @@ pub fn applet_prompt(slug: &str) -> Command {
     }
 }
 
-/// Submits a message and gives the number of its turn.
+/// Submits a message and returns the number of its turn.
 pub async fn submit(session: &Session, command: Command) -> u64 {
     match session.submit(command).await.unwrap() {
         Receipt::Accepted { turn } => turn,
@@ -167,7 +167,7 @@ pub async fn submit(session: &Session, command: Command) -> u64 {
     }
 }
 
-/// The log up to the first event that is meant.
+/// The log up to the first matching event.
 pub async fn until(session: &Arc<Session>, is_meant: impl Fn(&Event) -> bool) -> Vec<Arc<Logged>> {
     let mut reader = session.subscribe(0);
     let mut all = Vec::new();
@@ -189,13 +189,13 @@ pub async fn ended(session: &Arc<Session>, turn: u64) -> Vec<Event> {
     all.iter().map(|logged| logged.event.clone()).collect()
 }
 
-/// Asks and waits for the end of the turn.
+/// Sends a prompt and waits for the end of the turn.
 pub async fn asked(session: &Arc<Session>, text: &str) -> Vec<Event> {
     let turn = submit(session, prompt(text)).await;
     ended(session, turn).await
 }
 
-/// Waits until an agent said something.
+/// Waits until an agent sent a message.
 pub async fn said_something(session: &Arc<Session>, turn: u64) {
     let said = |event: &Event| matches!(event, Event::Delta { turn: of, .. } if *of == turn);
     until(session, said).await;

@@ -17,7 +17,7 @@ use crate::{
     turn::{MESSAGE_BYTES, Turn},
 };
 
-/// What a turn tells of itself.
+/// What a turn reports of itself.
 #[derive(Debug, PartialEq)]
 struct Told {
     prompt: String,
@@ -54,17 +54,17 @@ async fn it_tells_what_was_asked_by_whom_and_how_far_the_agent_had_come() {
         }
     }));
     let model = Some("m".to_owned());
-    let wish = NewSession {
+    let spec = NewSession {
         model: model.clone(),
         ..NewSession::default()
     };
-    let session = stage.session_with(wish).await;
+    let session = stage.session_with(spec).await;
     let first = submit(&session, applet_prompt("notes")).await;
     ended(&session, first).await;
     let source = Source::Applet {
         slug: "notes".into(),
     };
-    let wanted = Told {
+    let expected = Told {
         prompt: "from an applet".into(),
         source,
         session: session.id(),
@@ -73,7 +73,7 @@ async fn it_tells_what_was_asked_by_whom_and_how_far_the_agent_had_come() {
         open: None,
         marked: 0,
     };
-    assert_eq!(tells.recv().await, Some(wanted));
+    assert_eq!(tells.recv().await, Some(expected));
     let second = submit(&session, prompt("Go")).await;
     let again = tells.recv().await.unwrap();
     assert_eq!((again.number, again.marked), (second, 41 + first));
@@ -137,7 +137,7 @@ async fn everything_it_says_is_in_the_log_in_order_and_messages_end_before_it() 
         .iter()
         .filter(is_delta)
         .collect();
-    let wanted = [
+    let expected = [
         message(1, "One two", (5, 6)),
         notice,
         context,
@@ -147,7 +147,7 @@ async fn everything_it_says_is_in_the_log_in_order_and_messages_end_before_it() 
         call(2),
         result(2),
     ];
-    assert_eq!(said, wanted.iter().collect::<Vec<_>>());
+    assert_eq!(said, expected.iter().collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -216,14 +216,14 @@ async fn a_question_waits_for_its_own_answer_and_is_answered_once() {
     assert_eq!(answers.collect::<Vec<_>>(), ["No", "Perhaps"]);
 }
 
-/// The words of lines.
-fn words(lines: &[crate::conversation::Entry]) -> Vec<String> {
-    let words = lines.iter().map(|entry| match &entry.line {
+/// The texts of items.
+fn texts(lines: &[crate::conversation::Entry]) -> Vec<String> {
+    let texts = lines.iter().map(|entry| match &entry.line {
         Line::Said { text, .. } => format!("said {text}"),
         Line::Answered { text, .. } => format!("answered {text}"),
         other => format!("{other:?}"),
     });
-    words.collect()
+    texts.collect()
 }
 
 #[tokio::test]
@@ -238,14 +238,14 @@ async fn it_knows_the_turns_before_it_and_what_it_said_itself() {
             let prompt = turn.prompt().to_owned();
             turn.delta(&format!("{prompt}!")).await?;
             turn.end_message().await?;
-            let past = words(&turn.history().await?);
-            let own = words(&turn.so_far().await?);
+            let past = texts(&turn.history().await?);
+            let own = texts(&turn.so_far().await?);
             tell.send((past, own)).await.unwrap();
             Ok(None)
         }
     }));
     let session = stage.session().await;
-    // The third waits already while the second is answered.
+    // The third is queued while the second is answered.
     for text in ["one", "two", "three"] {
         submit(&session, prompt(text)).await;
     }
@@ -253,8 +253,8 @@ async fn it_knows_the_turns_before_it_and_what_it_said_itself() {
     for text in ["one", "two", "three"] {
         go.notify_one();
         let own = format!("answered {text}!");
-        let wanted = (past.clone(), vec![own.clone()]);
-        assert_eq!(tells.recv().await, Some(wanted));
+        let expected = (past.clone(), vec![own.clone()]);
+        assert_eq!(tells.recv().await, Some(expected));
         past.extend([format!("said {text}"), own]);
     }
 }

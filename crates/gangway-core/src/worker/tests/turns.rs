@@ -213,7 +213,7 @@ async fn deltas_of_a_turn_stay_until_the_next_turn_is_over() {
     asked(&session, "one").await;
     assert_eq!(deltas().await, ["one"]);
     asked(&session, "two").await;
-    // What follows an answer is done before the next command.
+    // What follows an answer is processed before the next command.
     session.submit(Command::Stop).await.unwrap();
     assert_eq!(deltas().await, ["two"]);
     asked(&session, "three").await;
@@ -241,7 +241,7 @@ async fn only_so_many_messages_and_so_many_bytes_wait() {
     assert_eq!(submits(2).await, too_long);
     submits(1).await.unwrap();
     assert_eq!(submits(0).await, Err(Error::QueueFull { limit: 3 }));
-    // One alone may be longer than all that may wait.
+    // A single message may be longer than the limit of the queue.
     session
         .submit(Command::StopOnly(Turns::Numbered(running)))
         .await

@@ -1,4 +1,4 @@
-//! What a session does with a command.
+//! Execution of a session's commands.
 
 use super::Worker;
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
     store::{self, Commit},
 };
 
-/// What waits in one session is held in memory, so it is bounded in bytes as well: twice the largest message.
+/// Queued messages are held in memory, so they are bounded in bytes too: twice the largest message.
 const QUEUE_BYTES: usize = 8 << 20;
 
-/// A title made from a first message is cut at this many characters: one line in a list.
+/// A title taken from the first message is cut to this many characters: one line in a list.
 const TITLE_CHARS: usize = 60;
 
 impl Worker {
-    pub(super) async fn obey(
+    pub(super) async fn execute(
         &mut self,
         command: Command,
         once: Option<String>,
@@ -53,7 +53,7 @@ impl Worker {
                 let mut events = Vec::with_capacity(2);
                 let mut records = Vec::with_capacity(2);
                 let mut profile = self.profile.clone();
-                // What the chat does not show gives it no name either.
+                // Nor does a hidden message set the title.
                 if shown && profile.title.is_none() {
                     profile.title = Some(title_from(&prompt));
                     profile.updated_at = event::now();
@@ -119,7 +119,7 @@ impl Worker {
                 let mut profile = self.profile.clone();
                 if let Some(agent) = agent {
                     self.agents.chosen(&agent)?;
-                    // A remote agent's session, or a page's, has its confinement from its agent.
+                    // The sandbox of a remote agent's or page's session depends on its agent.
                     let current = self.agents.get(&profile.agent);
                     if current.is_ok_and(|current| !current.is_for_choosing()) {
                         return Err(Error::AgentFixed);
@@ -162,14 +162,14 @@ impl Worker {
             }
             Command::Launch(launch) => self.launch(*launch).await,
             Command::App { launch, app, news } => self.note(launch, app, *news, once).await,
-            // Taken by the loop itself, which ends with it.
+            // Handled by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }
     }
 }
 
 impl Worker {
-    /// What a request of this name was answered with before.
+    /// The receipt of an earlier request with this idempotency key.
     async fn obeyed(&self, name: &str) -> Result<Option<(Receipt, Option<Commit>)>> {
         let Some(seq) = self.store.once(self.id, name).await? else {
             return Ok(None);
@@ -186,14 +186,14 @@ impl Worker {
             Some(Event::App { .. }) => Receipt::Noted { seq },
             _ => Receipt::Done,
         };
-        // It may have been taken only just now, and is promised to be on the disk.
+        // It may be new, and the receipt promises durability.
         let commit = self.store.put(Vec::new()).await?;
         Ok(Some((receipt, Some(commit))))
     }
 }
 
 fn title_from(prompt: &str) -> String {
-    // A title is one line without anything that a terminal or a list would act on.
+    // A title is one line without characters that control a terminal or a list.
     let plain = |line: &str| line.replace(char::is_control, " ").trim().to_owned();
     let line = prompt
         .split(['\n', '\r'])

@@ -1,4 +1,4 @@
-//! Small files that are there whole or not at all, readable by their owner alone.
+//! Atomic writes of small files that only their owner can read.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,14 +6,14 @@ use std::{
     path::Path,
 };
 
-/// Writes a file beside its place, brings it to the disk, and moves it there.
+/// Writes a temporary file, syncs it, and renames it to `path`.
 ///
-/// Two writers of one file at the same time are told apart by nothing; who has such files takes a lock.
+/// Concurrent writers of one file need a lock.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    // What a crash left behind may belong to a link or be readable by others; it is made anew.
+    // A leftover of a crash may be a link or readable by others, so it is replaced.
     match std::fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -32,19 +32,19 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Reads a small file. Anything but a file, a pipe for example, could wait for ever and is refused.
+/// Reads a small file. Anything but a regular file is rejected, since reading a pipe, for example, could block forever.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() || about.len() > most {
-        let words = format!("this is no file of at most {most} bytes");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+        let message = format!("not a regular file of at most {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     std::fs::read(path)
 }
 
-/// Brings it to the disk that a file was moved to its place.
+/// Syncs the rename of a file.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened, and a rename is brought to the disk by the system.
+    // Elsewhere a folder cannot be opened, and the system makes renames durable.
     if cfg!(unix)
         && let Some(folder) = path.parent()
     {
