@@ -1,4 +1,4 @@
-//! Pages that ask for permissions.
+//! Permission requests of pages.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     SiteError, Sites, Visit,
-    permissions::{AskId, By, Decision, Standing, Wish},
+    permissions::{AskId, By, Decision, PermissionQuery, Standing},
     tools::full_name,
 };
 
-/// Scopes and tools in one request.
+/// Maximum number of scopes and tools in one request.
 const MOST: usize = 500;
 
-/// What a page asks for.
+/// A page's request.
 #[derive(Debug, Deserialize)]
-pub struct PermissionWish {
+pub struct PermissionParams {
     scopes: Vec<String>,
     #[serde(default)]
     reason: Option<String>,
@@ -26,51 +26,51 @@ pub struct PermissionWish {
 }
 
 impl Sites {
-    /// Asks the person for what is missing.
+    /// Asks the user for the missing scopes.
     pub async fn request(
         &self,
         visit: &Arc<Visit>,
-        wish: PermissionWish,
+        params: PermissionParams,
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Value, SiteError> {
-        let wanted: Vec<_> = wish.scopes.into_iter().take(MOST).collect();
-        // A scope of another implementation is one that nobody can grant, and so is one that this page could not use.
+        let wanted: Vec<_> = params.scopes.into_iter().take(MOST).collect();
+        // An unknown scope, for example of another implementation, cannot be granted or used.
         let scopes = wanted.iter().filter_map(|name| name.parse::<Scope>().ok());
         let scopes: Vec<_> = scopes.filter(|scope| can_use(visit, *scope)).collect();
         if scopes.is_empty() {
             return Ok(answer(&wanted, |_| Grant::NotGranted));
         }
         let offered = self.host.tools();
-        let tools = wish.tools.map(|names| {
+        let tools = params.tools.map(|names| {
             let named = names.iter().take(MOST);
             let read = named.filter_map(|name| full_name(&offered, name).ok());
             read.collect::<Vec<ToolName>>()
         });
-        let mut wish = Wish {
+        let mut query = PermissionQuery {
             origin: visit.origin.clone(),
             tab: visit.tab.clone(),
             embedder: None,
             scopes,
-            reason: wish.reason.unwrap_or_default(),
+            reason: params.reason.unwrap_or_default(),
             tools,
             offered,
             server: None,
             hidden: visit.is_locked(),
         };
         match visit.may_ask() {
-            Ok(embedder) => wish.embedder = embedder,
-            Err(refused) if self.permissions.would_ask(&wish) => return Err(refused),
+            Ok(embedder) => query.embedder = embedder,
+            Err(refused) if self.permissions.would_ask(&query) => return Err(refused),
             Err(_) => {}
         }
         let superseded = visit.superseded();
         let outcome = tokio::select! {
-            outcome = self.permissions.request(wish, asked) => outcome?,
+            outcome = self.permissions.request(query, asked) => outcome?,
             () = superseded.cancelled() => {
-                return Err(SiteError::aborted("another page of this tab took its place"));
+                return Err(SiteError::aborted("another page in this tab replaced this one"));
             }
         };
         if visit.is_locked() {
-            // Whoever decides has shown that this Gangway is theirs.
+            // Whoever decides has shown that they own this Gangway.
             match outcome.decision {
                 Decision::Once | Decision::Always | Decision::Denied => self.unlock(visit).await?,
                 _ => return Ok(answer(&wanted, |_| Grant::NotGranted)),
@@ -79,20 +79,20 @@ impl Sites {
         Ok(shown(visit, &outcome.standing, &wanted))
     }
 
-    /// The window of a question was closed by the person before it could show anything.
+    /// The user closed the window of a request before it could show anything.
     pub fn window_closed(&self, visit: &Visit, ask: &str) {
         if let Ok(id) = ask.parse() {
             self.permissions.window_closed(&visit.origin, &id);
         }
     }
 
-    /// What a page has to which nothing was granted.
+    /// The result for a page without grants.
     pub(crate) fn no_permissions(visit: &Visit) -> Value {
         let none = Scope::ALL.map(|scope| (scope.to_string(), json!("not-granted")));
         json!({ "origin": visit.origin.as_str(), "scopes": Map::from_iter(none) })
     }
 
-    /// What a page has.
+    /// The page's grants.
     pub fn permissions(&self, visit: &Visit) -> Value {
         let standing = self.permissions.standing(&visit.origin);
         let mut shown = shown(visit, &standing, &Scope::ALL.map(|scope| scope.to_string()));
@@ -104,12 +104,12 @@ impl Sites {
     }
 }
 
-/// Whether this page could use a scope if it had it.
+/// Whether this page could use a scope if it were granted.
 fn can_use(visit: &Visit, scope: Scope) -> bool {
     visit.by == By::Extension || !scope.needs_extension()
 }
 
-/// The answer for scopes by name; one that there is not is not granted.
+/// The result for scopes by name; an unknown one is not granted.
 fn answer(scopes: &[String], of: impl Fn(Scope) -> Grant) -> Value {
     let grant = |name: &String| name.parse().map_or(Grant::NotGranted, &of);
     let grants = scopes
@@ -120,7 +120,7 @@ fn answer(scopes: &[String], of: impl Fn(Scope) -> Grant) -> Value {
     json!({ "granted": granted, "scopes": grants })
 }
 
-/// The same with the tools that may be called.
+/// The same with the allowed tools.
 fn shown(visit: &Visit, standing: &Standing, scopes: &[String]) -> Value {
     let mut answer = answer(scopes, |scope| match can_use(visit, scope) {
         true => standing.of(scope),

@@ -1,4 +1,4 @@
-//! The calls of pages, by name.
+//! The calls of pages, by method.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{
     permissions::{AskId, By, Refused, Used},
 };
 
-/// Bytes of what a call says; more is not meant well.
+/// Size limit of a call's parameters.
 const PARAMS: usize = 1 << 20;
 
-/// Begins a call; its answer comes by way of the page's outbox.
+/// Starts a call; its answer is sent through the page's outbox.
 pub fn start(
     agent: &Arc<WebAgent>,
     visit: &Arc<Visit>,
@@ -32,7 +32,7 @@ pub fn start(
             call: id,
             stop: stop.clone(),
         };
-        // What leaves something behind when it is cut off ends itself, and says how it ended.
+        // Calls that leave something behind end themselves on cancellation, and report how.
         let ends_itself = matches!(
             method.as_str(),
             "run" | "text.prompt" | "mcp.register" | "chat.open"
@@ -42,10 +42,10 @@ pub fn start(
         } else {
             tokio::select! {
                 result = call(&agent, &stream, &method, params) => result,
-                () = stop.cancelled() => Err(SiteError::aborted("this was aborted")),
+                () = stop.cancelled() => Err(SiteError::aborted("the call was aborted")),
             }
         };
-        // Nobody aborted what ends with the server.
+        // The server is stopping; the page did not abort the call.
         let result = match result {
             Err(error) if error.code == "ERR_ABORTED" && agent.http.stop.is_cancelled() => {
                 Err(SiteError::stopping())
@@ -138,8 +138,8 @@ async fn call(
             "tools.call" => "ERR_TOOL_FAILED",
             _ => "ERR_INTERNAL",
         };
-        let words = format!("the parameters must be at most {PARAMS} bytes");
-        return Err(SiteError::new(code, words));
+        let message = format!("the parameters must be at most {PARAMS} bytes");
+        return Err(SiteError::new(code, message));
     }
     let asked = |ask: &AskId| {
         visit.tell(SiteTold::Ask {
@@ -207,7 +207,7 @@ async fn call(
             allowed(agent, visit, Scope::ActiveTabRead, method)?;
             Value::Null
         }
-        // The extension does it in the page, once it hears that it may.
+        // The extension does it in the page, once it is allowed.
         "tab.elements" | "tab.click" | "tab.fill" | "tab.screenshot" => {
             if visit.by != By::Extension {
                 return Err(SiteError::needs_extension(method));
@@ -218,8 +218,8 @@ async fn call(
         "mcp.register" => {
             let own = agent.http.guard.own_origins();
             let own: Vec<u16> = own.filter_map(|origin| port(&origin)).collect();
-            let wish = read(method, params)?;
-            sites.register(stream, wish, &own, asked).await?
+            let registration = read(method, params)?;
+            sites.register(stream, registration, &own, asked).await?
         }
         "mcp.unregister" => {
             let Server { server_id } = read(method, params)?;
@@ -233,13 +233,13 @@ async fn call(
         }
         other => {
             let shown: String = other.chars().take(80).collect();
-            return Err(SiteError::wrong(format!("there is no method {shown:?}")));
+            return Err(SiteError::wrong(format!("unknown method {shown:?}")));
         }
     })
 }
 
-/// What a page gets before the person has decided anything at it: the same as one that nothing was granted, whatever its
-/// origin has elsewhere.
+/// The result before the user has made a decision in this page: the same as without grants, whatever its origin has
+/// elsewhere.
 fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
     let needed = match method {
         "permissions.list" => return Ok(Sites::no_permissions(visit)),
@@ -257,13 +257,13 @@ fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
         "mcp.register" | "mcp.unregister" => Scope::ServersRegister,
         other => {
             let shown: String = other.chars().take(80).collect();
-            return Err(SiteError::wrong(format!("there is no method {shown:?}")));
+            return Err(SiteError::wrong(format!("unknown method {shown:?}")));
         }
     };
     Err(Refused::ScopeRequired(needed).into())
 }
 
-/// What a call about the page itself needs.
+/// The scope for a call about the page itself.
 fn tab_scope(method: &str) -> Scope {
     match method {
         "tab.click" => Scope::ActiveTabClick,
@@ -273,7 +273,7 @@ fn tab_scope(method: &str) -> Scope {
     }
 }
 
-/// Lets a page do what needs no more than a scope, and writes it down.
+/// Allows and logs what needs no more than a scope.
 fn allowed(agent: &WebAgent, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
     agent.permissions.check(&visit.origin, scope)?;
     let used = Used {
@@ -296,7 +296,7 @@ fn port(origin: &str) -> Option<u16> {
     }
 }
 
-/// Writes down that a page wanted what it may not.
+/// Logs a denied call.
 fn note_refusal(agent: &WebAgent, visit: &Visit, method: &str, result: &Result<Value, SiteError>) {
     let scope = match method {
         "tools.list" => Scope::ToolsList,
@@ -323,7 +323,7 @@ fn note_refusal(agent: &WebAgent, visit: &Visit, method: &str, result: &Result<V
     }
 }
 
-/// The providers, without what is nobody's business: addresses and where keys are.
+/// The providers without private details such as URLs and the source of keys.
 fn providers(agent: &WebAgent) -> Value {
     let known = agent.models.describe();
     let default = known.default.and_then(|default| default.model);

@@ -1,4 +1,4 @@
-//! The chat that a page opens for the person: a panel from this server's own origin, which the page cannot read.
+//! The chat that a page opens for the user: a panel from this server's own origin, which the page cannot read.
 
 use std::{
     sync::{Arc, Weak},
@@ -23,39 +23,39 @@ use crate::{
     work::{Kind, Work},
 };
 
-/// How long a panel may take to load.
+/// Timeout for loading a panel.
 const TICKET: Duration = Duration::from_secs(60);
 
-/// Panels that load at the same time.
+/// Maximum number of panels that load at the same time.
 const TICKETS: usize = 100;
 
-/// What a chat is to be.
+/// Options of a chat.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct ChatWish {
-    /// Stands above it.
+pub struct ChatOptions {
+    /// The system prompt.
     pub system_prompt: Option<String>,
-    /// The only tools, by their full or short names.
+    /// The only allowed tools, by full or short name.
     pub tools: Option<Vec<String>>,
-    /// How it looks.
+    /// Its appearance.
     pub style: Option<PanelStyle>,
 }
 
-/// How a panel looks.
+/// Appearance of a panel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PanelStyle {
-    /// `light` or `dark`; the person's own when absent.
+    /// `light` or `dark`; default is the user's setting.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub theme: Option<String>,
-    /// A colour as CSS writes it.
+    /// A CSS color.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub accent_color: Option<String>,
 }
 
-/// A chat that is open.
+/// An open chat.
 pub(crate) struct Chat {
     pub(crate) id: String,
     session: SessionId,
@@ -63,13 +63,13 @@ pub(crate) struct Chat {
     token: PanelToken,
 }
 
-/// What a panel shows once, to learn which chat it is.
+/// The one-time ticket with which a panel learns its chat.
 pub(crate) struct Ticket {
     visit: Weak<Visit>,
     until: Instant,
 }
 
-/// What a panel learns.
+/// The chat of a panel.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct PanelInfo {
@@ -77,28 +77,32 @@ pub struct PanelInfo {
     pub chat_id: String,
     /// Its session.
     pub session_id: String,
-    /// Who opened it.
+    /// The origin that opened it.
     pub origin: String,
-    /// How it looks.
+    /// Its appearance.
     pub style: PanelStyle,
-    /// For `Authorization: Bearer TOKEN`; it is for this chat alone.
+    /// For `Authorization: Bearer TOKEN`; valid only for this chat.
     pub token: String,
 }
 
-/// What a page is told of a chat that it does not get.
+/// The answer to a page that gets no chat.
 fn failed(code: &str, message: &str) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message } })
 }
 
 impl WebAgent {
-    /// Opens a chat for the person.
-    pub async fn open_chat(&self, visit: &Arc<Visit>, wish: ChatWish) -> Result<Value, SiteError> {
+    /// Opens a chat for the user.
+    pub async fn open_chat(
+        &self,
+        visit: &Arc<Visit>,
+        options: ChatOptions,
+    ) -> Result<Value, SiteError> {
         match self.permissions.check(&visit.origin, Scope::ChatOpen) {
             Ok(()) => {}
             Err(Refused::Denied(_)) => {
                 return Ok(failed(
                     "USER_DENIED",
-                    "the person denied this site to open chats",
+                    "the user denied this site permission to open chats",
                 ));
             }
             Err(_) => return Ok(Sites::no_chat()),
@@ -109,16 +113,21 @@ impl WebAgent {
                 "a chat is open already; close it first",
             ));
         }
-        long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
-        let mut work = Work::new(visit, Kind::Chat { tools: wish.tools });
-        work.system = wish.system_prompt;
+        long(options.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
+        let mut work = Work::new(
+            visit,
+            Kind::Chat {
+                tools: options.tools,
+            },
+        );
+        work.system = options.system_prompt;
         let work = Arc::new(work);
         let title = format!("Chat on {}", visit.origin);
         let session = self.make_session(&work, title, None, false).await?;
         let chat = Arc::new(Chat {
             id: format!("chat-{}", &new_secret()[..16]),
             session,
-            style: wish.style.unwrap_or_default(),
+            style: options.style.unwrap_or_default(),
             token: self.http.panels.issue(session),
         });
         if !visit.open_chat(&chat) {
@@ -129,7 +138,7 @@ impl WebAgent {
             ));
         }
         if visit.over.is_cancelled() {
-            // The page left while its session was made, and nobody else would end it.
+            // The page left while its session was created, which would otherwise never end.
             self.end_chat(visit, &chat).await;
             return Err(SiteError::aborted("the page is gone"));
         }
@@ -139,7 +148,7 @@ impl WebAgent {
         Ok(json!({ "success": true, "chatId": chat.id, "panel": panel }))
     }
 
-    /// Ends a chat that the person no longer lets this site have.
+    /// Ends a chat whose site no longer has permission.
     pub(crate) async fn close_chat_without_consent(&self, visit: &Arc<Visit>) {
         if let Some(chat) = visit.chat()
             && self
@@ -162,7 +171,8 @@ impl WebAgent {
         }
     }
 
-    /// The person, or a change of permissions, closes a chat; its page is told. Whether there was one.
+    /// Closes a chat for the user, or after a change of permissions; its page is notified. Returns whether there was
+    /// one.
     pub async fn close_panel(&self, visit: &Arc<Visit>, id: &str) -> bool {
         let Some(chat) = visit.close_chat(id) else {
             return false;
@@ -180,13 +190,13 @@ impl WebAgent {
         self.end_session(chat).await;
     }
 
-    /// Ends the session of a chat; one in which nobody said anything is not kept.
+    /// Ends the session of a chat; one without messages is deleted.
     async fn end_session(&self, chat: &Chat) {
         self.drop_work(chat.session).await;
         let Ok(session) = self.sessions.hub().open(chat.session).await else {
             return;
         };
-        // The first event is that it was made.
+        // The first event is its creation.
         if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
             self.sessions.remove_folder(chat.session).await;
         }
@@ -194,10 +204,10 @@ impl WebAgent {
 }
 
 impl Sites {
-    /// The answer to a page that has no leave to open one.
+    /// The error for a page without permission to open a chat.
     pub(crate) fn no_chat() -> Value {
-        let words = "ask for chat:open with agent.requestPermissions() first";
-        failed("PERMISSION_REQUIRED", words)
+        let message = "request chat:open with agent.requestPermissions() first";
+        failed("PERMISSION_REQUIRED", message)
     }
 
     /// Whether a chat could be opened.
@@ -230,7 +240,7 @@ impl Sites {
         ticket
     }
 
-    /// What a panel with this ticket is for; a ticket is good once, and in a frame of the page that opened the chat.
+    /// The chat for a ticket; a ticket is valid once, in a frame of the page that opened the chat.
     pub fn panel(&self, ticket: &str, parent: &str) -> Option<PanelInfo> {
         let kept = {
             let mut tickets = self.tickets.lock();
@@ -250,7 +260,7 @@ impl Sites {
         })
     }
 
-    /// The page with this chat, if the chat's session is the one that is meant.
+    /// The page with this chat, if the session matches.
     pub fn visit_with_chat(&self, id: &str, session: Option<SessionId>) -> Option<Arc<Visit>> {
         let visits = self.lock_visits();
         let same = |chat: Arc<Chat>| {
@@ -270,7 +280,7 @@ impl Sites {
         self.permissions.note(&visit.origin, used);
     }
 
-    /// The origin of a panel's parent, as a policy can name it.
+    /// The origin of a panel's parent, for a CSP.
     #[must_use]
     pub fn parent(origin: &str) -> Option<Origin> {
         origin.parse().ok()

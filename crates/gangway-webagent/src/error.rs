@@ -1,4 +1,4 @@
-//! What a page is told when something cannot be done.
+//! Errors that pages see.
 
 use gangway_core::ToolError;
 use serde::Serialize;
@@ -6,17 +6,17 @@ use ts_rs::TS;
 
 use crate::permissions::{Refused, TooMany};
 
-/// Why a page does not get what it asked for.
+/// Why a page's call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct SiteError {
-    /// The name by which pages know the reason.
+    /// The error code.
     pub code: &'static str,
     /// What was wrong and what to do.
     pub message: String,
 }
 
 impl SiteError {
-    /// An error of this name.
+    /// An error with this code.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -24,29 +24,29 @@ impl SiteError {
         }
     }
 
-    /// What was asked makes no sense.
+    /// Invalid parameters.
     pub fn wrong(message: impl Into<String>) -> Self {
         Self::new("ERR_INVALID_ARGUMENT", message)
     }
 
-    /// Too much at once.
+    /// A limit was reached.
     pub fn too_many(message: impl Into<String>) -> Self {
         Self::new("ERR_RATE_LIMITED", message)
     }
 
-    /// The server stops; the same call can be made again once it is back.
+    /// The server is stopping; the call can be retried after its restart.
     pub fn stopping() -> Self {
-        let words = "Gangway is stopping; try again when it is back";
-        Self::new("ERR_SERVER_UNAVAILABLE", words)
+        let message = "Gangway is stopping; try again when it is back";
+        Self::new("ERR_SERVER_UNAVAILABLE", message)
     }
 
-    /// Only a browser with the extension can do it.
+    /// Only a browser with the extension supports it.
     pub fn needs_extension(what: &str) -> Self {
-        let words = format!("{what} needs the Gangway extension in this browser");
-        Self::new("ERR_NOT_SUPPORTED", words)
+        let message = format!("{what} needs the Gangway extension in this browser");
+        Self::new("ERR_NOT_SUPPORTED", message)
     }
 
-    /// Someone ended it.
+    /// It was aborted.
     pub fn aborted(message: impl Into<String>) -> Self {
         Self::new("ERR_ABORTED", message)
     }
@@ -79,7 +79,7 @@ impl From<ToolError> for SiteError {
     }
 }
 
-/// What a page is told of a tool that failed: how its server is started is none of its business.
+/// Maps a tool error for pages, which must not learn how its server is started.
 pub(crate) fn words_for_pages(error: &ToolError) -> String {
     match error {
         ToolError::Unavailable(_) => tool_words(error.code(), "").to_owned(),
@@ -87,7 +87,7 @@ pub(crate) fn words_for_pages(error: &ToolError) -> String {
     }
 }
 
-/// The same for a failure in the log.
+/// The same for a logged error.
 pub(crate) fn tool_words<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
         "ERR_SERVER_UNAVAILABLE" => "the MCP server of this tool is not available now",
@@ -95,7 +95,7 @@ pub(crate) fn tool_words<'a>(code: &str, message: &'a str) -> &'a str {
     }
 }
 
-/// The code that pages know for the code of a failed turn.
+/// Maps the code of a failed turn to a code for pages.
 pub(crate) fn page_code(code: &str) -> &'static str {
     match code {
         "server_unavailable" => "ERR_SERVER_UNAVAILABLE",
@@ -109,25 +109,22 @@ pub(crate) fn page_code(code: &str) -> &'static str {
     }
 }
 
-/// What a page is told of a model that failed: addresses and keys are none of its business.
+/// Maps a model error for pages, which must not learn URLs and keys.
 pub(crate) fn model_words<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
-        // It is about the page itself, in words of ours.
+        // The message is ours, and about the page itself.
         "ERR_BUDGET_EXCEEDED" | "ERR_PERMISSION_DENIED" | "ERR_ABORTED" => message,
         "ERR_SERVER_UNAVAILABLE" => "the model cannot be reached now",
         "ERR_RATE_LIMITED" => "rate limit reached; wait a moment and try again",
         "ERR_TIMEOUT" => "the model did not answer in time",
-        "ERR_INTERNAL" => "Gangway could not do this; its log says more",
-        _ => "the model could not answer; the Models page of Gangway may say why",
+        "ERR_INTERNAL" => "internal error; see Gangway's log",
+        _ => "the model failed; see Gangway's Models page",
     }
 }
 
 impl From<gangway_core::Error> for SiteError {
     fn from(error: gangway_core::Error) -> Self {
-        tracing::warn!(%error, "something a page asked for could not be kept");
-        Self::new(
-            "ERR_INTERNAL",
-            "Gangway could not do this; its log says more",
-        )
+        tracing::warn!(%error, "cannot store a page's data");
+        Self::new("ERR_INTERNAL", "internal error; see Gangway's log")
     }
 }

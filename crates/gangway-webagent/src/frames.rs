@@ -1,4 +1,4 @@
-//! Pages in frames of other sites: they use what their origin was granted, and ask only where the page around them delegates that.
+//! Pages in frames of other sites: they use their origin's grants, and ask only if the parent page delegates that.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use crate::{SiteError, Sites, Visit};
 
-/// How long a framed page may take to show what its embedder gave it.
+/// How long a framed page may take to show the secret of its delegation.
 const LASTS: Duration = Duration::from_secs(60);
 
-/// Delegations that are on their way.
+/// Maximum number of pending delegations.
 const MOST: usize = 200;
 
 /// Where a page is shown.
@@ -25,13 +25,13 @@ pub enum Place {
     Top,
     /// In a frame of another site.
     Framed {
-        /// The origin of the page in the tab, where the browser says it.
+        /// The origin of the top page, if the browser reports it.
         top: Option<Origin>,
     },
 }
 
 impl Place {
-    /// What follows from the origins of the pages around a page of `origin`, nearest first, as its browser says them.
+    /// Derives it from the origins of the ancestors of a page of `origin`, nearest first, as reported by its browser.
     pub fn of(origin: &Origin, ancestors: &[String], own: impl Fn(&str) -> bool) -> Self {
         let harmless = |around: &String| around == origin.as_str() || own(around);
         if ancestors.iter().all(harmless) {
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// Delegations of embedders, by the hash of the secret that goes with each.
+/// Pending delegations, by the hash of their secrets.
 #[derive(Default)]
 pub(crate) struct Delegations(Mutex<HashMap<String, Delegation>>);
 
@@ -63,7 +63,7 @@ impl Delegations {
 }
 
 impl Visit {
-    /// Whether the page may ask the person for something: the embedder that the person is shown, if there is one.
+    /// Whether the page may ask the user; if so, the embedder to display, if any.
     pub(crate) fn may_ask(&self) -> Result<Option<Origin>, SiteError> {
         match (&self.place, self.delegated_by()) {
             (Place::Top, _) => Ok(None),
@@ -72,19 +72,19 @@ impl Visit {
                 let top = top
                     .as_ref()
                     .map_or("another site".to_owned(), Origin::to_string);
-                let words = format!(
+                let message = format!(
                     "a page in a frame of {top} asks only if that page delegates it: it must include gangway.js and mark the \
                      frame with data-gangway-delegate; or open {} in a tab of its own and ask there",
                     self.origin
                 );
-                Err(SiteError::new("ERR_PERMISSION_DENIED", words))
+                Err(SiteError::new("ERR_PERMISSION_DENIED", message))
             }
         }
     }
 }
 
 impl Sites {
-    /// Lets a frame of this page that shows pages of `to` ask: a secret for that frame, good once.
+    /// Allows a frame of this page that shows `to` to ask: returns a one-time secret for that frame.
     pub fn delegate(&self, visit: &Visit, to: &str) -> Result<Value, SiteError> {
         let to: Origin = to
             .parse()
@@ -102,7 +102,7 @@ impl Sites {
         Ok(json!({ "token": token }))
     }
 
-    /// A framed page shows what its embedder gave it.
+    /// A framed page shows the secret from its embedder.
     pub fn accept_delegation(&self, visit: &Visit, token: &str) -> Result<(), SiteError> {
         let found = self.delegations.lock().remove(&hash(token));
         let fits = |one: &Delegation| {
@@ -113,9 +113,9 @@ impl Sites {
             one.to == visit.origin && seen.is_none_or(|top| *top == one.top)
         };
         let delegation = found.filter(fits).ok_or_else(|| {
-            let words =
-                "this delegation was used, took longer than a minute, or is for another page";
-            SiteError::new("ERR_PERMISSION_DENIED", words)
+            let message =
+                "this delegation was already used, has expired after a minute, or is for another page";
+            SiteError::new("ERR_PERMISSION_DENIED", message)
         })?;
         visit.set_delegated_by(delegation.top);
         Ok(())
@@ -143,12 +143,12 @@ mod tests {
             place(&["https://shop.example"]),
             framed(Some("https://shop.example"))
         );
-        // Its own page around a strange one does not make the strange one harmless.
+        // A page of its own origin around a foreign one does not make the foreign one harmless.
         assert_eq!(
             place(&["https://evil.example", "https://pay.example"]),
             framed(Some("https://pay.example"))
         );
-        // A browser that does not say.
+        // The browser does not report it.
         assert_eq!(place(&["null"]), framed(None));
     }
 }

@@ -1,4 +1,4 @@
-//! How many tools one origin has running: two at a time, whoever has them.
+//! Limits the concurrent tool calls of each origin to two, over all of its pages.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -6,7 +6,7 @@ use gangway_core::{Origin, ToolError};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Calls that run at the same time, and that wait.
+/// Maximum number of running and of waiting calls.
 const AT_ONCE: usize = 2;
 const WAITING: usize = 32;
 
@@ -17,24 +17,24 @@ pub(crate) struct Lanes {
 }
 
 struct Lane {
-    /// Whoever is in it or waits.
+    /// Running and waiting calls.
     places: Arc<Semaphore>,
-    /// Whoever is in it.
+    /// Running calls.
     turns: Arc<Semaphore>,
 }
 
-/// A turn, until it is dropped.
+/// A slot, released on drop.
 pub(crate) struct Taken {
     _place: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
 
 impl Lanes {
-    /// Waits for a turn, unless too many wait already.
+    /// Waits for a slot, unless too many calls are already waiting.
     pub(crate) async fn turn(&self, origin: &Origin) -> Result<Taken, ToolError> {
         let lane = {
             let mut lanes = self.lock();
-            // Those that nobody uses go, so that the table stays small.
+            // Removes unused lanes, so that the table stays small.
             lanes.retain(|_, lane| lane.places.available_permits() < AT_ONCE + WAITING);
             let lane = lanes.entry(origin.clone()).or_insert_with(|| {
                 Arc::new(Lane {

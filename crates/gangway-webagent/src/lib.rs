@@ -1,12 +1,14 @@
-//! `window.ai` and `window.agent`: what web pages may do with the person's models, tools and agents, and the pages that are open.
+//! `window.ai` and `window.agent`: access of web pages to the user's models, tools and agents, and the open pages.
 //!
-//! - [`permissions`]: what the person allowed to origins, the queue of requests, budgets, the audit log
-//! - `sites`, `visit`: the pages that are open; `outbox`, `message`: messages to them; `frames`, `locks`: which of them may ask
-//! - `asks`, `tools`, `own_tools`, `servers`, `register`: permission requests, tools, MCP servers of sites; `lanes`, `limits`: how much at once
-//! - `service`: what needs sessions: `text`, `run`, `chat`, and `stream`, which follows the session's log for the page, and `reader`, which makes its events those of pages
-//! - `work`, `metered`: what the agent of a page's session may use, asked before each turn
+//! - [`permissions`]: grants of origins, the queue of requests, budgets, the audit log
+//! - `sites`, `visit`: the open pages; `outbox`, `message`: messages to them; `frames`, `locks`: which of them may ask
+//! - `asks`, `tools`, `own_tools`, `servers`, `register`: permission requests, tools, MCP servers of sites; `lanes`,
+//!   `limits`: limits
+//! - `service`: needs sessions: `text`, `run`, `chat`, and `stream`, which follows the session's log for the page, and
+//!   `reader`, which converts its events
+//! - `work`, `metered`: the tools and models of a page's session, determined before each turn
 //! - [`browser`]: tools for the active tab, carried out by the extension
-//! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/browser`; `calls`: the calls of pages by name
+//! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/browser`; `calls`: the calls of pages by method
 //! - [`wire`]: messages between the broker of a page and the server; `script`: the script that pages include
 //!
 //! Depends on core, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.
@@ -42,16 +44,16 @@ mod visit;
 pub mod wire;
 mod work;
 
-pub use chat::{ChatWish, PanelInfo, PanelStyle};
+pub use chat::{ChatOptions, PanelInfo, PanelStyle};
 pub use error::SiteError;
 pub use frames::Place;
 pub use message::{Numbered, SiteTold};
 pub use own_tools::Described;
 pub use register::Registration;
-pub use run::RunWish;
+pub use run::RunOptions;
 pub use script::script_for_apps;
 pub use service::WebAgent;
 pub use sites::{AGENT, SOCKET, Sites};
 pub use stream::Stream;
-pub use text::TextWish;
+pub use text::TextOptions;
 pub use visit::Visit;

@@ -1,4 +1,4 @@
-//! A page's broker comes without the person's login, so it shows a token of its own.
+//! Tokens of brokers, which connect without the user's login.
 
 use gangway_core::{
     Origin,
@@ -8,7 +8,7 @@ use gangway_core::{
 
 use crate::{SiteError, SiteTold, Sites, Visit};
 
-/// Where a token is kept, by its hash.
+/// Where a token is stored, by its hash.
 fn key(token: &str) -> String {
     format!("site-token/{}", hash(token))
 }
@@ -20,7 +20,7 @@ impl Sites {
         if found.is_none_or(|record| record.value != origin.as_str()) {
             return Ok(false);
         }
-        // Whoever forgets a site forgets its browsers too.
+        // Forgetting a site forgets its browsers too.
         let standing = self.permissions.standing(origin);
         let known = standing.scopes.values().any(|grant| grant.allows());
         if !known {
@@ -30,7 +30,7 @@ impl Sites {
         Ok(known)
     }
 
-    /// The person was at this page's prompt: from now on its broker is let in.
+    /// The user has decided in this page: from now on its broker is trusted.
     pub(crate) async fn unlock(&self, visit: &Visit) -> Result<(), SiteError> {
         let token = new_secret();
         let put = store::record(key(&token), &visit.origin.as_str())?;

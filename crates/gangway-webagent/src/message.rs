@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 use crate::{error::SiteError, visit::Visit};
 
-/// One message to a page, by way of its broker.
+/// A message to a page, via its broker.
 #[derive(Debug, Clone, Serialize, TS)]
 #[serde(
     tag = "type",
@@ -14,11 +14,11 @@ use crate::{error::SiteError, visit::Visit};
     rename_all_fields = "camelCase"
 )]
 pub enum SiteTold {
-    /// A call has its result.
+    /// The result of a call.
     Result {
         /// The call.
         id: u64,
-        /// What came of it.
+        /// The result.
         #[ts(type = "JsonValue")]
         result: Value,
     },
@@ -26,59 +26,59 @@ pub enum SiteTold {
     Error {
         /// The call.
         id: u64,
-        /// Why.
+        /// The error.
         error: SiteError,
     },
-    /// Something happened in a call that goes on.
+    /// An event of a running call.
     Event {
         /// The call.
         id: u64,
-        /// What happened.
+        /// The event.
         #[ts(type = "JsonValue")]
         event: Value,
     },
-    /// A call waits for the person, who decides at this address.
+    /// A call waits for the user, who decides at this URL.
     Ask {
         /// The call.
         id: u64,
-        /// Names the question.
+        /// Id of the request.
         ask: String,
-        /// Where the person decides.
+        /// The URL of the request.
         url: String,
     },
-    /// A tool of the page is to be run.
+    /// A call of a tool of the page.
     ToolCall {
-        /// Names it in the answer.
+        /// Id of the call.
         call: u64,
         /// The tool.
         name: String,
-        /// What it is called with.
+        /// The arguments.
         #[ts(type = "JsonValue")]
         args: Value,
     },
-    /// Nobody waits for that any more.
+    /// A call of the page's tool was cancelled.
     ToolCancel {
-        /// Which call.
+        /// The call.
         call: u64,
     },
     /// The chat that the page opened was closed.
     Chat {
-        /// Which.
+        /// The chat.
         chat_id: String,
         /// `closed`.
         state: &'static str,
     },
-    /// What lets the broker in next time; never for the page.
+    /// A token for the broker's next connection; never passed to the page.
     Token {
-        /// A secret.
+        /// The token.
         token: String,
     },
 }
 
-/// A message with its number.
+/// A numbered message.
 #[derive(Debug, Clone, Serialize, TS)]
 pub struct Numbered {
-    /// Counts up from 1.
+    /// Starts at 1.
     pub n: u64,
     /// The message.
     #[serde(flatten)]
@@ -86,7 +86,7 @@ pub struct Numbered {
 }
 
 impl Visit {
-    /// Says something to the page.
+    /// Sends a message to the page.
     pub fn tell(&self, told: SiteTold) {
         if !self.outbox.tell(told) {
             self.over.cancel();

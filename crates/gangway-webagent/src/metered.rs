@@ -1,4 +1,4 @@
-//! The person's models as pages get them: every call counts for the budget of the page's origin.
+//! The user's models as pages use them: every call counts against the budget of the page's origin.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Pieces, P
 
 use crate::permissions::{Budgets, OverBudget};
 
-/// Characters of a token, where a provider does not say how many it read and wrote.
+/// Characters per token, if a provider does not report usage.
 const CHARS: usize = 4;
 
-/// The length of an answer is limited once the budget has less than this left: every provider takes such a limit, and some
-/// refuse higher ones.
+/// The length of an answer is limited only below this remaining budget: every provider accepts such a limit, and some
+/// reject higher ones.
 const CAPPED: u32 = 4096;
 
 pub(crate) struct Metered {
@@ -53,7 +53,7 @@ impl Provider for Metered {
                 let most = most.max(1);
                 request.max_tokens = Some(request.max_tokens.map_or(most, |asked| asked.min(most)));
             }
-            // A page that goes away while the model reads has used what it sent.
+            // A page that leaves while the model reads has used its input.
             let pieces = match self.models.chat(request).await {
                 Ok(pieces) => pieces,
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! Messages to one page: numbered, and kept until the page acknowledges them, so that a lost connection loses nothing.
+//! Numbered messages to one page, kept until acknowledged so that a lost connection loses nothing.
 
 use bytes::Bytes;
 use gangway_core::outbox;
@@ -6,10 +6,10 @@ use gangway_http::socket::to_json;
 
 use crate::message::{Numbered, SiteTold};
 
-/// Bytes that wait for a page before its streams wait too.
+/// Backlog in bytes above which the page's streams wait.
 const ROOM: usize = 1 << 20;
 
-/// A page with a larger backlog is given up.
+/// A page with a larger backlog is disconnected.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_MESSAGES: usize = 20_000;
 
@@ -18,7 +18,7 @@ const MAX_MESSAGES: usize = 20_000;
 pub struct Outbox(outbox::Outbox<Bytes>);
 
 impl Outbox {
-    /// Adds a message. False when the backlog is so large that the page is to be given up.
+    /// Adds a message. False if the backlog is so large that the page must be disconnected.
     pub(crate) fn tell(&self, told: SiteTold) -> bool {
         let backlog = self.0.push(|n| {
             let message = to_json(&Numbered { n, told });
@@ -28,22 +28,22 @@ impl Outbox {
         backlog.bytes <= MAX_BYTES && backlog.messages <= MAX_MESSAGES
     }
 
-    /// Waits until there is room for more of a stream.
+    /// Waits until the backlog has room for a stream.
     pub(crate) async fn room(&self) {
         self.0.room(ROOM).await;
     }
 
-    /// The page has everything up to this number.
+    /// Acknowledges up to this number.
     pub(crate) fn acknowledge(&self, number: u64) {
         self.0.acknowledge(number);
     }
 
-    /// The messages after a number, with the number of the last; none when one in between is no longer kept.
+    /// The messages after a number, with the number of the last; `None` if one of them was dropped.
     pub(crate) fn after(&self, number: u64) -> Option<(Vec<Bytes>, u64)> {
         self.0.after(number)
     }
 
-    /// Waits until there is a message after this number.
+    /// Waits for a message after this number.
     pub(crate) async fn more(&self, number: u64) {
         self.0.more(number).await;
     }

@@ -1,4 +1,4 @@
-//! Tools that a page implements itself: agents call them in the page.
+//! Tools that a page implements: agents call them in the page.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -11,30 +11,30 @@ use ts_rs::TS;
 
 use crate::{message::SiteTold, outbox::Outbox};
 
-/// The server that a page's own tools belong to, in its own eyes.
+/// The server name of a page's own tools, as the page sees it.
 pub const PAGE: &str = "page";
 
-/// Tools of one page.
+/// Maximum number of tools of a page.
 const TOOLS: usize = 128;
 
-/// Characters of a description, and bytes of a schema.
+/// Maximum length of a description, and size of a schema.
 const WORDS: usize = 4096;
 const SCHEMA: usize = 64 << 10;
 
-/// Calls into a page at the same time.
+/// Maximum number of concurrent calls of a page's tools.
 const CALLS: usize = 16;
 
-/// A tool as a page describes it.
+/// A tool as its page describes it.
 #[derive(Debug, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(rename = "PageTool")]
 pub struct Described {
     /// Its name.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     #[serde(default)]
     pub description: String,
-    /// A JSON Schema of type object.
+    /// Its input schema, of type object.
     #[serde(default)]
     #[ts(optional, type = "JsonValue")]
     pub input_schema: Option<Value>,
@@ -42,7 +42,7 @@ pub struct Described {
 
 /// The tools of one page.
 pub struct OwnTools {
-    /// How long a call may take.
+    /// Timeout of a call.
     timeout: Duration,
     known: Mutex<Known>,
 }
@@ -54,7 +54,7 @@ struct Known {
     asked: HashMap<u64, oneshot::Sender<Result<Value, ToolError>>>,
 }
 
-/// A call that a page works on; dropping it tells the page.
+/// A running call of a page's tool; dropping it notifies the page.
 struct Asked<'a> {
     tools: &'a OwnTools,
     outbox: &'a Outbox,
@@ -77,7 +77,7 @@ impl OwnTools {
         }
     }
 
-    /// These are the tools from now on; what makes no sense is left out.
+    /// Replaces the tools; invalid ones are ignored.
     pub fn set(&self, described: Vec<Described>) {
         let known = described.into_iter().take(TOOLS).filter_map(|tool| {
             let schema = tool.input_schema.filter(Value::is_object);
@@ -92,12 +92,12 @@ impl OwnTools {
         self.lock().tools = known.collect();
     }
 
-    /// The tools there are.
+    /// The current tools.
     pub fn list(&self) -> Vec<Arc<Tool>> {
         self.lock().tools.clone()
     }
 
-    /// Has the page run one.
+    /// Calls a tool in the page.
     pub async fn call(
         &self,
         outbox: &Outbox,
@@ -111,8 +111,8 @@ impl OwnTools {
                 return Err(ToolError::NotFound(tool.clone()));
             }
             if known.asked.len() >= CALLS {
-                let words = "the page works on too many calls already; try again later";
-                return Err(ToolError::Busy(words.to_owned()));
+                let message = "the page works on too many calls already; try again later";
+                return Err(ToolError::Busy(message.to_owned()));
             }
             known.last += 1;
             let call = known.last;
@@ -130,7 +130,7 @@ impl OwnTools {
         });
         match tokio::time::timeout(self.timeout, answer).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(ToolError::Unavailable("the page has gone".to_owned())),
+            Ok(Err(_)) => Err(ToolError::Unavailable("the page was closed".to_owned())),
             Err(_) => Err(ToolError::Timeout {
                 tool: tool.clone(),
                 seconds: self.timeout.as_secs(),
@@ -138,15 +138,15 @@ impl OwnTools {
         }
     }
 
-    /// The page has a result.
+    /// Delivers the page's result.
     pub fn answer(&self, call: u64, result: Result<Value, ToolError>) {
         if let Some(reply) = self.lock().asked.remove(&call) {
-            // Nobody may wait any more.
+            // The caller may have gone.
             let _ = reply.send(result);
         }
     }
 
-    /// The page is gone: nobody gets an answer any more.
+    /// The page was closed: all pending calls fail.
     pub fn leave(&self) {
         let mut known = self.lock();
         known.tools.clear();

@@ -1,4 +1,4 @@
-//! The events of one turn in the session's log, as pages know them.
+//! Converts the events of a turn in the session's log for pages.
 
 use gangway_core::{Citation, Event, MessageId, Outcome};
 use serde_json::{Value, json};
@@ -8,21 +8,21 @@ use crate::{
     error::{model_words, page_code, tool_words},
 };
 
-/// What a page called.
+/// The method of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A prompt in a conversation: tokens, then the end.
+    /// A prompt: tokens, then the end.
     Text,
-    /// A task: every step.
+    /// A task: all steps.
     Run,
 }
 
-/// What an event comes to for the page.
+/// A converted event.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Step {
-    /// The event, where there is one for it.
+    /// The event, if it is visible to pages.
     pub(crate) event: Option<Value>,
-    /// How the call ends, where this was the last.
+    /// The result of the call, if this was the last event.
     pub(crate) end: Option<Result<(), SiteError>>,
 }
 
@@ -35,10 +35,10 @@ impl Step {
     }
 }
 
-/// Reads the events of one turn.
+/// Converts the events of one turn.
 pub(crate) struct Reader {
     kind: Kind,
-    /// The open message, and how many bytes of it were passed on.
+    /// The open message, and how many bytes of it were sent.
     open: Option<(MessageId, usize)>,
     /// The last message after the last tool call.
     output: String,
@@ -53,7 +53,7 @@ impl Reader {
         }
     }
 
-    /// The step that an event of the turn comes to, if it is one for the page.
+    /// Converts an event of the turn.
     pub(crate) fn read(&mut self, event: &Event) -> Option<Step> {
         match event {
             Event::Delta { message, text, .. } => {
@@ -62,7 +62,7 @@ impl Reader {
             }
             Event::Message { message, text, .. } => {
                 self.output.clone_from(text);
-                // A reader who was far behind finds the message where its deltas were dropped.
+                // A slow reader finds the message in place of its deltas.
                 let rest = text.get(self.passed_on(message, 0)..).unwrap_or_default();
                 (!rest.is_empty()).then(|| Step::event(token(rest)))?
             }
@@ -91,7 +91,7 @@ impl Reader {
         }
     }
 
-    /// How much of a message was passed on before this much more is.
+    /// How much of a message has been sent; adds this much.
     fn passed_on(&mut self, message: &MessageId, more: usize) -> usize {
         let before = match &self.open {
             Some((open, bytes)) if open == message => *bytes,
@@ -118,7 +118,7 @@ impl Reader {
 
     fn ended(&self, outcome: Outcome, citations: &[Citation]) -> Step {
         if outcome != Outcome::Completed {
-            let stopped = SiteError::aborted("somebody else stopped this");
+            let stopped = SiteError::aborted("the user or another page stopped this");
             return Step {
                 event: None,
                 end: Some(Err(stopped)),
@@ -270,7 +270,7 @@ mod tests {
             let step = Reader::new(Kind::Text).read(&failed(code)).unwrap();
             let error = step.end.unwrap().unwrap_err();
             assert_eq!(error.code, known);
-            // The words about a page's own budget are ours.
+            // The message about a page's own budget is ours.
             assert!(known == "ERR_BUDGET_EXCEEDED" || !error.message.contains("10.0.0.7"));
             let step = Reader::new(Kind::Run).read(&failed(code)).unwrap();
             assert_eq!(step.event.unwrap()["error"]["code"], known);

@@ -1,4 +1,4 @@
-//! Registering a site's own MCP server: asked about, connected to, or forgotten.
+//! MCP servers of sites: consent, connecting, and removal.
 
 use std::time::Duration;
 
@@ -10,56 +10,56 @@ use tokio::time::Instant;
 
 use crate::{
     SiteError, Sites, Stream, Visit,
-    permissions::{AskId, Decision, Used, Wish, WishedServer},
+    permissions::{AskId, Decision, PermissionQuery, ProvidedServer, Used},
     servers::{CONNECT, Registered, Servers, TOOLS},
 };
 
-/// Servers of one site, and of all.
+/// Maximum number of servers per site, and in total.
 const PER_ORIGIN: usize = 5;
 const MOST: usize = 50;
 
-/// How long a yes for once lasts.
+/// How long "allow once" lasts.
 const ONCE: Duration = Duration::from_secs(600);
 
-/// A server that a page wants to bring along.
+/// An MCP server that a page provides.
 #[derive(Debug, Deserialize)]
 pub struct Registration {
     /// Where it is.
     pub url: String,
-    /// What to call it.
+    /// Its name.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
-    /// The only tools of it that are wanted.
+    /// The only tools to use.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
-    /// How it is spoken to, where the page says so.
+    /// The transport, if the page names one.
     #[serde(default)]
     pub transport: Option<String>,
 }
 
-/// What a page is told of a registration that came to nothing.
+/// The result of a failed registration.
 fn failed(code: &str, message: impl Into<String>) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message.into() } })
 }
 
-/// Names for a server, from the shortest on: whoever has the same one already does not keep another from having one.
-fn names(origin: &Origin, wish: &Registration) -> Vec<ServerId> {
+/// Candidate names for a server, shortest first, so that a name in use does not prevent a registration.
+fn names(origin: &Origin, registration: &Registration) -> Vec<ServerId> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let lower = wish.name.to_lowercase();
+    let lower = registration.name.to_lowercase();
     let words = lower.split(|c| !fits(c)).filter(|word| !word.is_empty());
     let mut slug = words.collect::<Vec<_>>().join("-");
     slug.truncate(30);
     if slug.is_empty() {
         slug = "site".to_owned();
     }
-    let mark = hash(&format!("{origin} {}", wish.url));
+    let mark = hash(&format!("{origin} {}", registration.url));
     let named = [6, 12, 24].map(|length| format!("{slug}-{}", &mark[..length]));
     named.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// A server that is being registered; one that does not come to be ready is forgotten.
+/// A registration in progress; dropping it before the server is ready removes the server.
 struct Registering<'a> {
     servers: &'a Servers,
     id: ServerId,
@@ -75,11 +75,11 @@ impl Drop for Registering<'_> {
 }
 
 impl Sites {
-    /// Registers a site's server, once the person agrees and it answers.
+    /// Registers a site's server once the user allows it and it responds.
     pub async fn register(
         &self,
         stream: &Stream,
-        mut wish: Registration,
+        mut registration: Registration,
         own_ports: &[u16],
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Value, SiteError> {
@@ -87,20 +87,24 @@ impl Sites {
         let origin = &visit.origin;
         self.permissions.check(origin, Scope::ServersRegister)?;
         let known = ["http", "https", "sse", "streamable-http"];
-        if let Some(other) = wish.transport.as_deref().filter(|t| !known.contains(t)) {
+        if let Some(other) = registration
+            .transport
+            .as_deref()
+            .filter(|t| !known.contains(t))
+        {
             let shown: String = other.chars().take(40).collect();
-            let words = format!("pages cannot register MCP servers with the transport {shown:?}");
-            return Ok(failed("NOT_SUPPORTED", words));
+            let message = format!("pages cannot register MCP servers with the transport {shown:?}");
+            return Ok(failed("NOT_SUPPORTED", message));
         }
-        // The address is asked about as it is connected to, not as the page spells it.
-        let policy = match for_page(&wish.url, origin.as_str(), own_ports) {
+        // The user is asked about the URL as it is connected to, not as the page wrote it.
+        let policy = match for_page(&registration.url, origin.as_str(), own_ports) {
             Ok((url, policy)) => {
-                wish.url = url;
+                registration.url = url;
                 policy
             }
             Err(refused) => return Ok(failed("INVALID_URL", refused.to_string())),
         };
-        let Some(id) = self.servers.free(origin, names(origin, &wish)) else {
+        let Some(id) = self.servers.free(origin, names(origin, &registration)) else {
             return Err(SiteError::too_many(
                 "other sites have registered MCP servers of this name",
             ));
@@ -108,31 +112,33 @@ impl Sites {
         if self.servers.has(origin, id.as_str()) {
             return Ok(json!({ "success": true, "serverId": id.as_str() }));
         }
-        let stopped = || SiteError::aborted("this was aborted");
+        let stopped = || SiteError::aborted("the registration was aborted");
         let superseded = visit.superseded();
         let decision = tokio::select! {
-            outcome = self.consent(visit, &wish, asked) => outcome?,
+            outcome = self.consent(visit, &registration, asked) => outcome?,
             () = stream.stop.cancelled() => return Err(stopped()),
             () = superseded.cancelled() => return Err(stopped()),
         };
-        // Meanwhile the person may have decided otherwise about all of them.
+        // The user may have denied all of them in the meantime.
         self.permissions.check(origin, Scope::ServersRegister)?;
         let until = match decision {
             Decision::Once => Some(Instant::now() + ONCE),
             Decision::Always => None,
-            Decision::NothingToAsk if self.permissions.keeps_server(origin, &wish.url) => None,
+            Decision::NothingToAsk if self.permissions.keeps_server(origin, &registration.url) => {
+                None
+            }
             _ => {
-                let words = "the person denied this MCP server";
-                return Ok(failed("USER_DENIED", words));
+                let message = "the user denied this MCP server";
+                return Ok(failed("USER_DENIED", message));
             }
         };
-        let registering = self.enter_server(origin, id.clone(), &wish, policy, until)?;
+        let registering = self.enter_server(origin, id.clone(), &registration, policy, until)?;
         self.servers.tell().await;
         let ready = async {
             match tokio::time::timeout(CONNECT, self.servers.host.ready(&id)).await {
                 Ok(Ok(())) => None,
-                Ok(Err(words)) => Some(words),
-                Err(_) => Some("the server does not answer".to_owned()),
+                Ok(Err(message)) => Some(message),
+                Err(_) => Some("the server does not respond".to_owned()),
             }
         };
         let problem = tokio::select! {
@@ -144,8 +150,8 @@ impl Sites {
         }
         drop(registering);
         self.servers.tell().await;
-        // What follows a question mark may be a secret of the site.
-        let shown = wish.url.split('?').next().unwrap_or_default();
+        // The query may contain a secret of the site.
+        let shown = registration.url.split('?').next().unwrap_or_default();
         let used = Used {
             scope: Scope::ServersRegister,
             what: format!("mcp.register {shown}"),
@@ -159,24 +165,24 @@ impl Sites {
         self.permissions.note(origin, used);
         Ok(match problem? {
             None => json!({ "success": true, "serverId": id.as_str() }),
-            Some(words) => failed("CONNECTION_FAILED", words),
+            Some(message) => failed("CONNECTION_FAILED", message),
         })
     }
 
-    /// Asks the person about one server.
+    /// Asks the user about a server.
     async fn consent(
         &self,
         visit: &Visit,
-        wish: &Registration,
+        registration: &Registration,
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Decision, SiteError> {
-        let server = WishedServer {
-            url: wish.url.clone(),
-            name: wish.name.clone(),
-            description: wish.description.clone(),
-            tools: wish.tools.clone().unwrap_or_default(),
+        let server = ProvidedServer {
+            url: registration.url.clone(),
+            name: registration.name.clone(),
+            description: registration.description.clone(),
+            tools: registration.tools.clone().unwrap_or_default(),
         };
-        let mut wish = Wish {
+        let mut query = PermissionQuery {
             origin: visit.origin.clone(),
             tab: visit.tab.clone(),
             embedder: None,
@@ -188,37 +194,37 @@ impl Sites {
             hidden: false,
         };
         match visit.may_ask() {
-            Ok(embedder) => wish.embedder = embedder,
-            Err(refused) if self.permissions.would_ask(&wish) => return Err(refused),
+            Ok(embedder) => query.embedder = embedder,
+            Err(refused) if self.permissions.would_ask(&query) => return Err(refused),
             Err(_) => {}
         }
-        Ok(self.permissions.request(wish, asked).await?.decision)
+        Ok(self.permissions.request(query, asked).await?.decision)
     }
 
-    /// Makes room for a server that is to be connected to.
+    /// Makes room for a new server.
     fn enter_server(
         &self,
         origin: &Origin,
         id: ServerId,
-        wish: &Registration,
+        registration: &Registration,
         policy: UrlPolicy,
         until: Option<Instant>,
     ) -> Result<Registering<'_>, SiteError> {
         let mut known = self.servers.lock();
-        // One of them is being connected to, or its time is over and it goes.
+        // One of them is connecting, or has expired and is being removed.
         if known.servers.contains_key(&id) {
-            let words = "this server is being registered or removed; try again in a moment";
-            return Err(SiteError::too_many(words));
+            let message = "this server is being registered or removed; try again in a moment";
+            return Err(SiteError::too_many(message));
         }
         let own = known.servers.values().filter(|one| one.origin == *origin);
         if own.count() >= PER_ORIGIN || known.servers.len() >= MOST {
-            let words = "too many MCP servers are registered; unregister one";
-            return Err(SiteError::too_many(words));
+            let message = "too many MCP servers are registered; unregister one";
+            return Err(SiteError::too_many(message));
         }
-        let named = wish.tools.clone();
+        let named = registration.tools.clone();
         let registered = Registered {
             origin: origin.clone(),
-            url: wish.url.clone(),
+            url: registration.url.clone(),
             policy,
             tools: named.map(|names| names.into_iter().take(TOOLS).collect()),
             ready: false,
@@ -231,7 +237,7 @@ impl Sites {
         })
     }
 
-    /// Takes a site's server away again.
+    /// Unregisters a site's server.
     pub async fn unregister(&self, visit: &Visit, server: &str) -> Result<Value, SiteError> {
         let origin = &visit.origin;
         self.permissions.check(origin, Scope::ServersRegister)?;

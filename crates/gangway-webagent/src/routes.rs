@@ -1,4 +1,4 @@
-//! All routes: the script and frames that pages load, the panel of a chat, permissions, answers of the extension, WebSockets.
+//! All routes: the script and frames for pages, chat panels, permissions, results of the extension, WebSockets.
 
 mod browser;
 mod pages;

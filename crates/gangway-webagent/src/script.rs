@@ -1,4 +1,4 @@
-//! The script that pages include, and where it finds this server.
+//! The script that pages include, with the URL of this server.
 
 use axum::{
     http::header,
@@ -6,11 +6,11 @@ use axum::{
 };
 use gangway_http::{Http, cors::CROSS_ORIGIN};
 
-/// What the script holds in place of the server's origin.
+/// Placeholder for the server's origin in the script.
 const PLACE: &str = "__GANGWAY_ORIGIN__";
 
-/// The script for the pages of apps, which are not on Gangway's own host and cannot tell where that is. `host` is the first of the
-/// configured hosts.
+/// The script for the pages of apps, which run on other hosts and cannot tell where Gangway's own is. `host` is the
+/// first configured host.
 pub fn script_for_apps(http: &Http, host: Option<&str>) -> Option<Response> {
     let text = gangway_assets::text("gangway.js")?;
     let text = text.replacen(PLACE, &own_origin(http, host), 1);
@@ -19,7 +19,7 @@ pub fn script_for_apps(http: &Http, host: Option<&str>) -> Option<Response> {
     Some(([kind, cache, CROSS_ORIGIN], text).into_response())
 }
 
-/// The origin of our own pages, as a browser with an app open reaches it.
+/// The origin of our own pages, as reachable by a browser with an open app.
 fn own_origin(http: &Http, host: Option<&str>) -> String {
     match host {
         Some(host) => format!("{}://{host}", http.addresses.scheme()),

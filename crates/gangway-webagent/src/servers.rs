@@ -1,4 +1,4 @@
-//! MCP servers that sites bring along: registered by a page with the person's consent, seen by that origin alone.
+//! MCP servers of sites: registered by a page with the user's consent, visible to that origin only.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,17 +14,17 @@ use tokio::time::Instant;
 
 use crate::sites::GRACE;
 
-/// Tools of one such server that are listed.
+/// Maximum number of listed tools of one server.
 pub(crate) const TOOLS: usize = 100;
 
-/// How long a server may take to answer at all.
+/// Timeout of a server's first response.
 pub(crate) const CONNECT: Duration = Duration::from_secs(20);
 
 /// The servers of all sites.
 pub(crate) struct Servers {
     pub(crate) host: Arc<Host>,
     known: Mutex<Known>,
-    /// Held while the host is told, so that what is told last is what was known last.
+    /// Serializes updates of the host, so that the last update is the current state.
     telling: tokio::sync::Mutex<()>,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct Registered {
     pub(crate) url: String,
     pub(crate) policy: UrlPolicy,
     pub(crate) tools: Option<BTreeSet<String>>,
-    /// Whether it has answered.
+    /// Whether it has responded.
     pub(crate) ready: bool,
-    /// When the person's yes ends, where it was for once.
+    /// When "allow once" expires.
     pub(crate) until: Option<Instant>,
 }
 
 impl Registered {
-    /// Whether it can be used by pages of this origin.
+    /// Whether pages of this origin can use it.
     fn serves(&self, origin: &Origin) -> bool {
         let lasts = self.until.is_none_or(|until| until > Instant::now());
         self.ready && lasts && self.origin == *origin
@@ -64,7 +64,7 @@ impl Servers {
             ..Settings::default()
         };
         Self {
-            // Nobody is asked anything for a stranger's server.
+            // A site's server cannot ask the user anything.
             host: Host::new(settings, None),
             known: Mutex::default(),
             telling: tokio::sync::Mutex::default(),
@@ -82,7 +82,7 @@ impl Servers {
         own.any(|(id, _)| id.as_str() == server)
     }
 
-    /// The first of these names that no other origin has.
+    /// The first of these names that no other origin uses.
     pub(crate) fn free(&self, origin: &Origin, names: Vec<ServerId>) -> Option<ServerId> {
         let known = self.lock();
         let free = |id: &ServerId| {
@@ -121,7 +121,7 @@ impl Servers {
         self.host.call(origin.as_str(), tool, arguments, None).await
     }
 
-    /// The last page of an origin left; its servers go soon, unless one comes back.
+    /// The last page of an origin left; its servers are removed soon, unless a page returns.
     pub(crate) fn schedule_leave(&self, origin: &Origin) {
         let mut known = self.lock();
         if known.servers.values().any(|one| one.origin == *origin) {
@@ -129,8 +129,8 @@ impl Servers {
         }
     }
 
-    /// Ends the servers of origins that left a while ago and are not among those that are here, and those that `may`
-    /// says are no longer allowed: servers of this origin, or this very one.
+    /// Removes the servers of origins without pages for a while, and those that are no longer allowed according to
+    /// `may`: all servers of an origin, or this one.
     pub(crate) async fn sweep(&self, here: &[Origin], may: impl Fn(&Origin, Option<&str>) -> bool) {
         let changed = {
             let mut known = self.lock();
@@ -146,7 +146,7 @@ impl Servers {
             let now = Instant::now();
             known.servers.retain(|_, one| {
                 let lasts = one.until.is_none_or(|until| until > now);
-                // A yes for once is not kept anywhere else.
+                // "Allow once" is not stored anywhere else.
                 let kept = one.until.is_none().then_some(one.url.as_str());
                 lasts && !gone.contains(&one.origin) && (!one.ready || may(&one.origin, kept))
             });
@@ -157,7 +157,7 @@ impl Servers {
         }
     }
 
-    /// Has the host run what is known now.
+    /// Updates the host's list of servers.
     pub(crate) async fn tell(&self) {
         let _telling = self.telling.lock().await;
         let specs = {
@@ -170,19 +170,19 @@ impl Servers {
         self.host.set_up(specs).await;
     }
 
-    /// A server has answered.
+    /// A server has responded.
     pub(crate) fn ready(&self, id: &ServerId) {
         if let Some(one) = self.lock().servers.get_mut(id) {
             one.ready = true;
         }
     }
 
-    /// More of a result of theirs that was cut.
+    /// The rest of a truncated result.
     pub(crate) fn rest(&self, origin: &Origin, handle: &str, offset: usize) -> Option<Rest> {
         self.host.rest(origin.as_str(), handle, offset)
     }
 
-    /// Takes one away.
+    /// Removes a server.
     pub(crate) async fn remove(&self, id: &ServerId) {
         self.lock().servers.remove(id);
         self.tell().await;

@@ -1,4 +1,4 @@
-//! What pages do with the person's models and sessions, and what ends when a page leaves or loses a permission.
+//! The use of the user's models and sessions by pages, and its end when a page leaves or loses a permission.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,16 +9,16 @@ use gangway_workspaces::Sessions;
 
 use crate::{Sites, Visit, browser::Browser, permissions::Permissions};
 
-/// How often expired servers and chats are looked for.
+/// How often expired servers and chats are checked.
 const SWEEP: Duration = Duration::from_secs(10);
 
 /// The service behind `window.ai` and `window.agent`, and the state of its routes.
 pub struct WebAgent {
-    /// The pages that are open.
+    /// The open pages.
     pub sites: Arc<Sites>,
-    /// What they may do.
+    /// Their permissions.
     pub permissions: Arc<Permissions>,
-    /// Where their conversations are.
+    /// Where their sessions are stored.
     pub sessions: Sessions,
     pub models: Arc<Models>,
     /// The browsers whose active tab agents may use.
@@ -27,7 +27,7 @@ pub struct WebAgent {
 }
 
 impl WebAgent {
-    /// A page is gone: everything it had going on ends.
+    /// A page was closed: all of its activities end.
     pub async fn leave(&self, visit: &Arc<Visit>) {
         let sites = &self.sites;
         if sites.lock_visits().remove(&visit.id).is_none() {
@@ -47,7 +47,7 @@ impl WebAgent {
         }
     }
 
-    /// Ends what the person takes back, and what nobody needs any more, until the server stops.
+    /// Ends what was revoked or has expired, until the server stops.
     pub async fn watch(self: Arc<Self>) {
         let sites = &self.sites;
         let permissions = &self.permissions;
@@ -65,7 +65,7 @@ impl WebAgent {
                 permissions.check(origin, Scope::ServersRegister).is_ok()
                     && url.is_none_or(|url| permissions.keeps_server(origin, url))
             };
-            // Servers may take a moment to end.
+            // Servers may take a moment to stop.
             for visit in &visits {
                 self.close_chat_without_consent(visit).await;
             }
@@ -73,13 +73,13 @@ impl WebAgent {
         }
     }
 
-    /// Ends the MCP servers of sites, and writes the rest of the audit log.
+    /// Stops the MCP servers of sites, and writes the rest of the audit log.
     pub async fn shutdown(&self) {
         self.sites.servers.shutdown().await;
         self.permissions.flush().await;
     }
 
-    /// Ends the turn that runs in a session of a page, and forgets what it was set up with.
+    /// Stops the running turn in a page's session, and removes the session's settings.
     pub(crate) async fn drop_work(&self, session: SessionId) {
         self.sites.lock_works().remove(&session);
         if let Ok(session) = self.sessions.hub().open(session).await {

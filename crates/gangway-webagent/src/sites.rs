@@ -1,4 +1,4 @@
-//! Web pages that use the person's models and tools, by the person's permission: who is there, and what each has going on.
+//! Web pages that use the user's models and tools with the user's permission, and their activities.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,41 +22,42 @@ use crate::{
     work::Work,
 };
 
-/// Where the broker connects. It is open to whoever has a page of ours, and lets strangers do nothing but ask.
+/// The broker's endpoint. It is open to all pages that embed our frame, and unknown visitors can only ask for
+/// permissions.
 pub const SOCKET: &str = "/ws/web-agent";
 
-/// The agent that takes the turns of pages' sessions.
+/// The agent of pages' sessions.
 pub const AGENT: &str = "page";
 
-/// Pages of one origin, and of all, that may be open.
+/// Maximum number of open pages per origin, and in total.
 const PER_ORIGIN: usize = 32;
 const VISITS: usize = 1000;
 
-/// Pages of which nobody knows yet whether the person is there.
+/// Maximum number of pages of unknown visitors.
 const STRANGERS: usize = 100;
 
-/// How long a page whose connection is lost may take to come back.
+/// How long a page may take to reconnect.
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// All pages that are here.
+/// All open pages.
 pub struct Sites {
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) host: Arc<Host>,
     pub(crate) servers: Servers,
     pub(crate) store: Store,
-    /// How long a page's own tool may take.
+    /// Timeout of a page's own tool.
     pub(crate) call_timeout: Duration,
     pub(crate) visits: Mutex<BTreeMap<String, Arc<Visit>>>,
     pub(crate) works: Mutex<HashMap<SessionId, Arc<Work>>>,
     pub(crate) tickets: Mutex<HashMap<String, chat::Ticket>>,
     pub(crate) lanes: Lanes,
     pub(crate) delegations: frames::Delegations,
-    /// Sessions that are made for each origin.
+    /// New sessions per origin.
     pub(crate) made: DefaultKeyedRateLimiter<Origin>,
 }
 
 impl Sites {
-    /// Nobody is here yet. `host` runs the person's MCP servers.
+    /// `host` runs the user's MCP servers.
     #[must_use]
     pub fn new(
         permissions: Arc<Permissions>,
@@ -79,7 +80,7 @@ impl Sites {
         })
     }
 
-    /// A page comes.
+    /// Registers a page.
     pub fn enter(
         &self,
         origin: Origin,
@@ -90,7 +91,7 @@ impl Sites {
     ) -> Result<Arc<Visit>, SiteError> {
         let presence = self.permissions.visit(&origin, &tab);
         let mut visits = self.lock_visits();
-        // Anyone may claim any origin where nobody is known, and must not shut out those who are.
+        // Unknown visitors can claim any origin, and must not shut out known ones.
         let (strangers, known): (Vec<_>, Vec<_>) =
             visits.values().partition(|visit| visit.is_locked());
         let alike = if locked { &strangers } else { &known };
@@ -101,7 +102,7 @@ impl Sites {
                 "too many pages of this site are open; close some",
             ));
         }
-        // A page that was reloaded has no use for the questions of the one before, whose end may be noticed late.
+        // A reloaded page does not need the requests of its predecessor, whose end may be noticed late.
         for before in visits.values() {
             if (&before.origin, &before.tab, &before.place) == (&origin, &tab, &place) {
                 before.supersede();
@@ -122,7 +123,7 @@ impl Sites {
         Ok(visit)
     }
 
-    /// A page that is still here, by the name that only it knows.
+    /// An open page by its secret id.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<Arc<Visit>> {
         self.lock_visits().get(id).cloned()

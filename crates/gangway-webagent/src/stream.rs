@@ -1,6 +1,6 @@
-//! One answer on its way to a page: follows the session's log, and ends the turn when the page or the person wants.
+//! Streams an answer to a page: follows the session's log, and stops the turn when the page or the user wants.
 //!
-//! The stream is a reader of the log like any other: a page that does not keep up slows neither the turn nor other readers.
+//! The stream is a reader of the log like any other: a slow page slows neither the turn nor other readers.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,25 +14,25 @@ use crate::{
     reader::{Kind, Reader, Step},
 };
 
-/// Bytes of events that are taken from the log in one go.
+/// Bytes of events that are read from the log at once.
 const CHUNK: usize = 64 << 10;
 
-/// Where the events of a call go, and what ends the call.
+/// Where the events of a call are sent, and what cancels it.
 pub struct Stream {
     /// The page.
     pub visit: Arc<Visit>,
     /// The call.
     pub call: u64,
-    /// Cancelled when the page wants no more of it.
+    /// Cancelled when the page aborts the call.
     pub stop: CancellationToken,
 }
 
 impl Stream {
-    /// Says one event, once there is room for it.
+    /// Sends one event, once the backlog has room for it.
     pub(crate) async fn event(&self, event: Value) {
         tokio::select! {
             () = self.visit.outbox.room() => {}
-            // A page that takes nothing can still end it.
+            // A page with a full backlog can still abort.
             () = self.stop.cancelled() => return,
         }
         self.visit.tell(SiteTold::Event {
@@ -43,7 +43,7 @@ impl Stream {
 }
 
 impl WebAgent {
-    /// Has a session of a page answer, and passes the events of the turn on to the page.
+    /// Starts a turn in a page's session, and streams its events to the page.
     pub(crate) async fn answer(
         &self,
         stream: &Stream,
@@ -65,22 +65,22 @@ impl WebAgent {
                 origin: origin.to_string(),
             },
             shown: true,
-            // The turn before may still be on its way out.
+            // The previous turn may still be ending.
             when_busy: WhenBusy::Queue,
         };
         let mut log = live.subscribe(live.head());
         let Receipt::Accepted { turn } = live.submit(prompt).await? else {
-            return Err(SiteError::wrong("the session took no prompt"));
+            return Err(SiteError::wrong("the session accepted no prompt"));
         };
         let mut reader = Reader::new(kind);
-        // Events that wait for the page to take what it was sent before.
+        // Events that wait for room in the page's backlog.
         let mut waiting = VecDeque::new();
-        let stopped = || SiteError::aborted("somebody else stopped this");
+        let stopped = || SiteError::aborted("the user or another page stopped this");
         let result = loop {
             tokio::select! {
                 biased;
                 () = stream.stop.cancelled() => {
-                    break Err(SiteError::aborted("this was aborted"));
+                    break Err(SiteError::aborted("the call was aborted"));
                 }
                 // The sender lives as long as the server.
                 _ = changes.changed() => {
@@ -106,7 +106,7 @@ impl WebAgent {
                             .filter(|logged| logged.event.turn(logged.seq) == Some(turn));
                         waiting.extend(own.filter_map(|logged| reader.read(&logged.event)));
                     }
-                    // What has left memory comes from the store.
+                    // Events that are no longer in memory are read from the store.
                     Ok(Err(Ended::Slow)) => log = live.subscribe(log.after()),
                     Ok(Err(_)) => break Err(stopped()),
                     Err(error) => break Err(error.into()),
@@ -114,7 +114,7 @@ impl WebAgent {
             }
         };
         if result.is_err() {
-            // It may be over already.
+            // It may have ended already.
             let _ = live.submit(Command::Stop).await;
         }
         let used = Used {

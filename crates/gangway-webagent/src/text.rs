@@ -1,4 +1,4 @@
-//! Conversations of pages with a model: `ai.createTextSession` and what is said in them.
+//! Text sessions of pages with a model: `ai.createTextSession` and its prompts.
 
 use std::sync::Arc;
 
@@ -11,50 +11,53 @@ use crate::{
     work::{Kind, Work},
 };
 
-/// Characters of a system prompt, and of a prompt.
+/// Maximum length of a system prompt, and of a prompt.
 pub(crate) const SYSTEM: usize = 100_000;
 pub(crate) const PROMPT: usize = 500_000;
 
-/// What a conversation is to be.
+/// Options of a text session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct TextWish {
-    /// Stands above it.
+pub struct TextOptions {
+    /// The system prompt.
     pub system_prompt: Option<String>,
     /// 0.0 to 2.0.
     pub temperature: Option<f64>,
-    /// Who answers.
+    /// The provider.
     pub provider: Option<String>,
-    /// Which model of theirs.
+    /// Its model.
     pub model: Option<String>,
 }
 
-/// A conversation.
+/// A text session.
 pub(crate) struct Text {
     work: Arc<Work>,
     model: Option<String>,
-    /// The session, made when something is first said; held while it answers, so that the next waits.
+    /// The session, created with the first prompt; locked during a turn, so that the next prompt waits.
     session: tokio::sync::Mutex<Option<SessionId>>,
     /// Cancelled when it is destroyed.
     over: CancellationToken,
 }
 
 impl WebAgent {
-    /// Opens a conversation; its name.
-    pub fn open_text(&self, visit: &Arc<Visit>, wish: TextWish) -> Result<String, SiteError> {
+    /// Opens a text session; returns its id.
+    pub fn open_text(&self, visit: &Arc<Visit>, options: TextOptions) -> Result<String, SiteError> {
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
-        if wish.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
+        if options
+            .temperature
+            .is_some_and(|t| !(0.0..=2.0).contains(&t))
+        {
             return Err(SiteError::wrong("`temperature` must be from 0 to 2"));
         }
-        long(wish.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
-        let model = self.model(wish.provider.as_deref(), wish.model.as_deref())?;
+        long(options.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
+        let model = self.model(options.provider.as_deref(), options.model.as_deref())?;
         if model.is_none() && self.models.registry.default().is_none() {
-            let words = "no model is connected to this Gangway yet";
-            return Err(SiteError::new("ERR_MODEL_FAILED", words));
+            let message = "no model is connected to this Gangway yet";
+            return Err(SiteError::new("ERR_MODEL_FAILED", message));
         }
         let mut work = Work::new(visit, Kind::Text);
-        work.system = wish.system_prompt;
-        work.temperature = wish.temperature;
+        work.system = options.system_prompt;
+        work.temperature = options.temperature;
         let id = format!("text-{}", &new_secret()[..16]);
         let text = Text {
             work: Arc::new(work),
@@ -66,23 +69,23 @@ impl WebAgent {
         Ok(id)
     }
 
-    /// Has a conversation go on; the answer comes in pieces.
+    /// Sends a prompt; streams the answer.
     pub async fn prompt(&self, stream: &Stream, id: &str, input: String) -> Result<(), SiteError> {
         let visit = &stream.visit;
         self.permissions.check(&visit.origin, Scope::ModelPrompt)?;
         let gone = || {
-            let words = "this session was destroyed or does not exist; create another";
-            SiteError::new("ERR_SESSION_NOT_FOUND", words)
+            let message = "this session was destroyed or does not exist; create another";
+            SiteError::new("ERR_SESSION_NOT_FOUND", message)
         };
         let text = visit.text(id).ok_or_else(gone)?;
         long(Some(&input), "input", PROMPT)?;
         let mut held = tokio::select! {
             held = text.session.lock() => held,
             () = stream.stop.cancelled() => {
-                return Err(SiteError::aborted("this was aborted before it began"));
+                return Err(SiteError::aborted("the call was aborted before it began"));
             }
         };
-        // While it waited it may have been destroyed.
+        // It may have been destroyed while waiting.
         visit.text(id).ok_or_else(gone)?;
         let session = match *held {
             Some(session) => session,
@@ -104,7 +107,7 @@ impl WebAgent {
         result
     }
 
-    /// Ends a conversation; whether there was one.
+    /// Ends a text session; returns whether it existed.
     pub async fn close_text(&self, visit: &Visit, id: &str) -> Result<(), SiteError> {
         let text = visit.remove_text(id);
         let gone = || {
@@ -119,7 +122,7 @@ impl WebAgent {
 
     pub(crate) async fn end_text(&self, text: &Text) {
         text.over.cancel();
-        // Whoever waits for an answer in it holds the session, and ends it.
+        // A running prompt holds the session, and ends it.
         let session = text
             .session
             .try_lock()
@@ -130,7 +133,7 @@ impl WebAgent {
         }
     }
 
-    /// A session that a page's work is done in.
+    /// A session for a page's work.
     pub(crate) async fn make_session(
         &self,
         work: &Arc<Work>,
@@ -138,7 +141,7 @@ impl WebAgent {
         model: Option<String>,
         ephemeral: bool,
     ) -> Result<SessionId, SiteError> {
-        let wish = NewSession {
+        let options = NewSession {
             title: Some(title),
             cwd: String::new(),
             model,
@@ -146,12 +149,12 @@ impl WebAgent {
             ephemeral,
         };
         self.sites.room_for_session(&work.origin)?;
-        let (id, _) = self.sessions.create(wish).await?;
+        let (id, _) = self.sessions.create(options).await?;
         self.sites.lock_works().insert(id, Arc::clone(work));
         Ok(id)
     }
 
-    /// A model as it is asked for, once its provider is known to be there.
+    /// The requested model, after checking its provider.
     pub(crate) fn model(
         &self,
         provider: Option<&str>,
@@ -165,9 +168,9 @@ impl WebAgent {
                 .any(|one| is_meant(&one.spec.id, one.spec.kind.name()))
             {
                 let shown: String = provider.chars().take(80).collect();
-                let words =
+                let message =
                     format!("unknown provider {shown:?}; ai.providers.list() lists the known ones");
-                return Err(SiteError::new("ERR_MODEL_FAILED", words));
+                return Err(SiteError::new("ERR_MODEL_FAILED", message));
             }
         }
         Ok(match (provider, model) {
@@ -177,17 +180,17 @@ impl WebAgent {
     }
 }
 
-/// The beginning of a text, for a title.
+/// The beginning of a text, as a title.
 pub(crate) fn first_words(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().take(60).collect()
 }
 
-/// Refuses a text that is too long to be meant.
+/// Rejects a text that is too long.
 pub(crate) fn long(text: Option<&str>, name: &str, most: usize) -> Result<(), SiteError> {
     match text.is_some_and(|text| text.chars().count() > most) {
         true => Err(SiteError::wrong(format!(
-            "`{name}` has more than {most} characters"
+            "`{name}` must be at most {most} characters"
         ))),
         false => Ok(()),
     }

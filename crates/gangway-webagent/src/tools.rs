@@ -1,4 +1,4 @@
-//! Tools as a page has them: the person's, those of the site's own servers, and those of the page itself.
+//! Tools as pages see them: the user's, those of the site's MCP servers, and those of the page itself.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::{
     permissions::{By, Used},
 };
 
-/// What a tool is called for.
+/// The context of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
     /// The page itself.
     Page,
-    /// A task that the page gave to an agent.
+    /// A task of the page for an agent.
     Run,
-    /// The person, in a chat that the page opened.
+    /// The user, in a chat that the page opened.
     Chat,
 }
 
 impl Sites {
-    /// Every tool that a page could name.
+    /// All tools that a page can name.
     pub(crate) fn tools_of(&self, visit: &Visit) -> Vec<Arc<Tool>> {
         let mut tools = self.host.tools();
         tools.extend(self.servers.tools(&visit.origin));
@@ -32,7 +32,7 @@ impl Sites {
         tools
     }
 
-    /// Lists them.
+    /// Lists the allowed ones.
     pub fn list_tools(&self, visit: &Visit) -> Value {
         let shown = self.tools_of(visit).into_iter().map(|tool| {
             json!({
@@ -43,7 +43,7 @@ impl Sites {
         Value::Array(shown.collect())
     }
 
-    /// Whether a tool may be called: the scope first, then the list of tools.
+    /// Whether a tool may be called: checks the scope, then the list of tools.
     pub(crate) fn may_call(
         &self,
         visit: &Visit,
@@ -51,7 +51,7 @@ impl Sites {
         purpose: For,
     ) -> Result<(), ToolError> {
         let own = tool.server() == PAGE;
-        // Its own code a page can run anyway.
+        // A page can run its own code anyway.
         if own && purpose != For::Page {
             return Ok(());
         }
@@ -64,14 +64,14 @@ impl Sites {
             return Ok(());
         }
         self.permissions.check(&visit.origin, Scope::ToolsCall)?;
-        // What reads on in a result shows only results of the same origin.
+        // The tool for truncated results only shows results of the same origin.
         if !of_site && !own && !read_result::is_read_result(tool) {
             self.permissions.check_tool(&visit.origin, tool)?;
         }
         Ok(())
     }
 
-    /// Calls one; whether it may be called is looked at first, then how much is going on, then whether it is there.
+    /// Calls a tool; checks the permission first, then the limit, then whether it exists.
     pub(crate) async fn call_tool(
         &self,
         visit: &Visit,
@@ -88,7 +88,7 @@ impl Sites {
                 loop {
                     tokio::select! {
                         result = &mut call => break result,
-                        // What is taken back ends what runs.
+                        // Revoking the permission aborts running calls.
                         _ = changes.changed() => {
                             if let Err(refused) = self.may_call(visit, tool, purpose) {
                                 break Err(refused);
@@ -104,7 +104,7 @@ impl Sites {
             what: tool.to_string(),
             outcome,
             by: match purpose {
-                // It is the person's own conversation.
+                // It is the user's own conversation.
                 For::Chat => By::Person,
                 For::Page | For::Run => visit.by,
             },
@@ -134,7 +134,7 @@ impl Sites {
         self.host.call(origin.as_str(), tool, arguments, None).await
     }
 
-    /// More of a result that was cut for this origin.
+    /// The rest of a result that was truncated for this origin.
     fn read_on(
         &self,
         origin: &Origin,
@@ -148,7 +148,7 @@ impl Sites {
         })
     }
 
-    /// Calls one for the page itself.
+    /// Calls a tool for the page itself.
     pub async fn call_for_page(
         &self,
         visit: &Visit,
@@ -159,15 +159,15 @@ impl Sites {
         let mut known = self.tools_of(visit);
         // A page must not learn of tools that it may not call.
         known.retain(|one| self.may_call(visit, &one.name, For::Page).is_ok());
-        // What names no tool is on nobody's list.
+        // An invalid name is on no list.
         let tool = full_name(&known, tool)
-            .map_err(|words| SiteError::new("ERR_TOOL_NOT_ALLOWED", words))?;
+            .map_err(|message| SiteError::new("ERR_TOOL_NOT_ALLOWED", message))?;
         let called = self.call_tool(visit, &tool, arguments, For::Page);
         Ok(called.await?)
     }
 }
 
-/// The tool that a page names: in full, or by its bare name where only one of these tools has it.
+/// The tool that a page names: in full, or by its short name if that is unique.
 pub(crate) fn full_name(tools: &[Arc<Tool>], name: &str) -> Result<ToolName, String> {
     let unreadable = match name.parse::<ToolName>() {
         Ok(full) => return Ok(full),
@@ -178,7 +178,7 @@ pub(crate) fn full_name(tools: &[Arc<Tool>], name: &str) -> Result<ToolName, Str
     match (same.next(), same.next()) {
         (Some(only), None) => Ok(only.clone()),
         (Some(one), Some(other)) => Err(format!(
-            "several servers have a tool of this name; use its full name, as {one} or {other}"
+            "several servers have a tool of this name; use its full name, such as {one} or {other}"
         )),
         (None, _) => Err(unreadable.to_string()),
     }

@@ -1,4 +1,4 @@
-//! One page that uses Gangway: what it has going on, for as long as it is open.
+//! An open page that uses Gangway, with its activities.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,26 +22,26 @@ use crate::{
     text::Text,
 };
 
-/// Calls of one page at the same time.
+/// Maximum number of concurrent calls of one page.
 const CALLS: usize = 256;
 
 /// A page that is open.
 pub struct Visit {
-    /// Names it, and is known to it alone.
+    /// Its id, known only to the page.
     pub id: String,
-    /// Where it is from.
+    /// Its origin.
     pub origin: Origin,
-    /// The tab it is in.
+    /// Its tab.
     pub tab: TabId,
-    /// Where in the tab it is.
+    /// Its position in the tab.
     pub place: Place,
     /// How it reaches Gangway, as the audit log names it.
     pub by: By,
-    /// What is said to it.
+    /// Messages to it.
     pub outbox: Outbox,
-    /// The tools that it implements itself.
+    /// The tools that it implements.
     pub own_tools: OwnTools,
-    /// Cancelled when the page is gone.
+    /// Cancelled when the page is closed.
     pub over: CancellationToken,
     locked: AtomicBool,
     delegated_by: OnceLock<Origin>,
@@ -51,16 +51,16 @@ pub struct Visit {
 
 #[derive(Default)]
 struct Doing {
-    /// The highest number of a call: a call that comes again after a lost connection is known by it.
+    /// The highest number of a call, which reveals a call that is repeated after a lost connection.
     last_call: u64,
     calls: HashMap<u64, CancellationToken>,
     texts: BTreeMap<String, Arc<Text>>,
     chat: Option<Arc<Chat>>,
-    /// Ends the connection that serves it now.
+    /// Ends its current connection.
     connection: Option<CancellationToken>,
-    /// Cancelled when another page of the same tab took the place of one that is not connected.
+    /// Cancelled when another page of the same tab replaced a disconnected one.
     superseded: CancellationToken,
-    /// How many connections there were.
+    /// The number of connections so far.
     connections: u64,
 }
 
@@ -89,29 +89,29 @@ impl Visit {
         }
     }
 
-    /// Whether nobody knows yet that the person of this Gangway sits before it.
+    /// Whether the visitor is unknown: it may not be the user of this Gangway.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.locked.load(Ordering::Acquire)
     }
 
-    /// The person was there.
+    /// The user has identified themselves.
     pub fn unlock(&self) {
         self.locked.store(false, Ordering::Release);
     }
 
-    /// The page in the tab, where it lets this one in its frame ask.
+    /// The top page, if it lets this one in its frame ask.
     pub(crate) fn delegated_by(&self) -> Option<Origin> {
         self.delegated_by.get().cloned()
     }
 
-    /// The page in the tab lets this one ask.
+    /// The top page lets this one ask.
     pub(crate) fn set_delegated_by(&self, top: Origin) {
-        // Whoever delegates again is the same page.
+        // A repeated delegation comes from the same page.
         let _ = self.delegated_by.set(top);
     }
 
-    /// Begins a call: what ends it, or nothing when it was begun before.
+    /// Starts a call: returns what cancels it, or `None` if it was started before.
     pub fn begin(&self, number: u64) -> Result<Option<CancellationToken>, SiteError> {
         let mut doing = self.lock();
         if number <= doing.last_call {
@@ -126,25 +126,25 @@ impl Visit {
         Ok(Some(stop))
     }
 
-    /// A call is over.
+    /// A call has ended.
     pub fn finish(&self, number: u64) {
         self.lock().calls.remove(&number);
     }
 
-    /// Whether a call runs.
+    /// Whether a call is running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !self.lock().calls.is_empty()
     }
 
-    /// Ends a call that runs.
+    /// Aborts a running call.
     pub fn abort(&self, number: u64) {
         if let Some(stop) = self.lock().calls.get(&number) {
             stop.cancel();
         }
     }
 
-    /// Makes this the connection that serves the page; one before it ends.
+    /// Makes this the page's connection; the previous one ends.
     pub fn connect(&self) -> (CancellationToken, u64) {
         let mine = self.over.child_token();
         let mut doing = self.lock();
@@ -155,7 +155,7 @@ impl Visit {
         (mine, doing.connections)
     }
 
-    /// The connection of this number is lost.
+    /// This connection is lost.
     pub fn disconnect(&self, connection: u64) {
         let mut doing = self.lock();
         if doing.connections == connection {
@@ -163,12 +163,12 @@ impl Visit {
         }
     }
 
-    /// Cancelled when nobody waits for this page's questions any more, though it may still come back.
+    /// Cancelled when the page's requests are withdrawn, although it may still reconnect.
     pub(crate) fn superseded(&self) -> CancellationToken {
         self.lock().superseded.clone()
     }
 
-    /// Withdraws the page's questions, unless it is connected.
+    /// Withdraws the page's requests, unless it is connected.
     pub(crate) fn supersede(&self) {
         let mut doing = self.lock();
         if doing.connection.is_none() {
@@ -176,13 +176,13 @@ impl Visit {
         }
     }
 
-    /// Whether no other connection came after this one.
+    /// Whether it is the newest connection.
     #[must_use]
     pub fn is_last(&self, connection: u64) -> bool {
         self.lock().connections == connection
     }
 
-    /// How many conversations are open.
+    /// The number of open text sessions.
     #[must_use]
     pub fn texts(&self) -> usize {
         self.lock().texts.len()
@@ -209,7 +209,7 @@ impl Visit {
         self.lock().chat.clone()
     }
 
-    /// Remembers its chat, unless it has one.
+    /// Sets its chat, unless it has one.
     pub(crate) fn open_chat(&self, chat: &Arc<Chat>) -> bool {
         let mut doing = self.lock();
         let free = doing.chat.is_none();

@@ -1,4 +1,4 @@
-//! What travels between the broker in a page and this server.
+//! Messages between the broker in a page and the server.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,52 +6,52 @@ use ts_rs::TS;
 
 use crate::{Described, SiteError};
 
-/// What the broker says.
+/// Messages of the broker.
 #[derive(Debug, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BrokerSays {
-    /// Who it brokers for; the first message.
+    /// The first message: the page that it brokers for.
     Hello(BrokerHello),
-    /// The page wants something.
+    /// A call of the page.
     Call {
-        /// Counts up.
+        /// Its number; counts up.
         id: u64,
-        /// What.
+        /// The method.
         method: String,
-        /// How.
+        /// The parameters.
         #[serde(default)]
         #[ts(type = "JsonValue", optional)]
         params: Value,
     },
-    /// The page no longer wants it.
+    /// The page aborts a call.
     Abort {
         /// The call.
         id: u64,
     },
-    /// The tools that the page implements itself, all of them.
+    /// The tools that the page implements, all of them.
     Tools {
         /// The tools.
         tools: Vec<Described>,
     },
-    /// What a tool of the page came to.
+    /// The result of a tool of the page.
     ToolResult {
         /// The call of the tool.
         call: u64,
-        /// What it gave.
+        /// The result.
         #[serde(default)]
         #[ts(type = "JsonValue", optional)]
         result: Value,
-        /// Why it failed.
+        /// The error.
         #[serde(default)]
         #[ts(optional)]
         error: Option<ToolProblem>,
     },
-    /// Everything up to this number has come.
+    /// Acknowledges messages up to this number.
     Ack {
         /// The number.
         n: u64,
     },
-    /// The page is gone.
+    /// The page was closed.
     Bye,
 }
 
@@ -60,24 +60,24 @@ pub enum BrokerSays {
 pub struct BrokerHello {
     /// The version of this protocol.
     pub v: u32,
-    /// The origin of the page, as the browser told the broker.
+    /// The origin of the page, as reported by the browser.
     pub origin: String,
     /// The tab.
     pub tab: String,
-    /// The origins of the pages around it, nearest first, as the browser says them; none for a page in a tab of its own. What the
-    /// browser does not say is `null`.
+    /// The origins of the page's ancestors, nearest first, as reported by the browser; empty for a top page. `null`
+    /// where the browser does not report it.
     #[serde(default)]
     #[ts(optional, as = "Option<Vec<String>>")]
     pub ancestors: Vec<String>,
-    /// The visit that goes on after a lost connection.
+    /// The visit to resume after a lost connection.
     #[serde(default)]
     #[ts(optional)]
     pub visit: Option<String>,
-    /// The last number that came.
+    /// The last number received.
     #[serde(default)]
     #[ts(optional, as = "Option<u64>")]
     pub seen: u64,
-    /// What lets it in where the person's log-in cannot come along.
+    /// A token that replaces the user's login, where cookies are blocked.
     #[serde(default)]
     #[ts(optional)]
     pub token: Option<String>,
@@ -86,7 +86,7 @@ pub struct BrokerHello {
 /// Why a tool of a page failed.
 #[derive(Debug, Deserialize, TS)]
 pub struct ToolProblem {
-    /// In words.
+    /// The message.
     #[serde(default)]
     pub message: String,
 }
@@ -95,20 +95,20 @@ pub struct ToolProblem {
 #[derive(Debug, Serialize, TS)]
 #[serde(tag = "type", rename = "welcome", rename_all = "camelCase")]
 pub struct BrokerWelcome {
-    /// Names the visit when the connection is lost.
+    /// The id of the visit, for reconnecting.
     pub visit: String,
-    /// Whether a visit goes on.
+    /// Whether a visit was resumed.
     pub resumed: bool,
-    /// Whether the person must show first that this Gangway is theirs.
+    /// Whether the visitor must first prove to be the user.
     pub locked: bool,
-    /// A silent connection is looked after this often.
+    /// The interval of pings on a silent connection.
     pub heartbeat_seconds: u64,
 }
 
-/// A broker that is not let in; the connection closes after it.
+/// The broker is rejected; the connection closes after it.
 #[derive(Debug, Serialize, TS)]
 #[serde(tag = "type", rename = "refused")]
 pub struct BrokerRefused {
-    /// Why.
+    /// The error.
     pub error: SiteError,
 }

@@ -1,4 +1,4 @@
-//! What the sessions of pages are set up with, told to the agent before each turn.
+//! Settings of pages' sessions, passed to the agent before each turn.
 
 use std::sync::{Arc, Weak};
 
@@ -12,23 +12,23 @@ use serde_json::Value;
 
 use crate::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
 
-/// Calls of tools in one turn of a chat.
+/// Maximum number of tool calls in one turn of a chat.
 const CHAT_CALLS: u32 = 10;
 
-/// What a session of a page is for.
+/// The purpose of a page's session.
 pub(crate) enum Kind {
     /// Plain conversation.
     Text,
     /// One task, with tools.
     Run {
-        /// The only tools, where the page named some.
+        /// The only tools, if the page named some.
         tools: Option<Vec<ToolPattern>>,
-        /// Whether all of them are shown to the model, not only those that fit the task.
+        /// Whether the model gets all tools instead of those that the tool router selects.
         all: bool,
     },
-    /// The person's own conversation in a panel that the page opened.
+    /// The user's own conversation in a panel that the page opened.
     Chat {
-        /// The only tools, by their full or short names, where the page named some.
+        /// The only tools by full or short name, if the page named some.
         tools: Option<Vec<String>>,
     },
 }
@@ -68,7 +68,7 @@ impl Sites {
         let found = work.and_then(|work| Some((Arc::clone(&work), work.visit.upgrade()?)));
         found.ok_or_else(|| AgentError {
             code: "page_closed".to_owned(),
-            message: "This conversation belonged to a web page, and the page is closed. Start a new chat to go on."
+            message: "This conversation belonged to a web page, and the page is closed. Start a new chat to continue."
                 .to_owned(),
             retryable: false,
         })
@@ -87,7 +87,7 @@ impl Sites {
                     tools.retain(|tool| named.iter().any(|pattern| pattern.has(&tool.name)));
                 } else if !all {
                     let route = route(prompt, &tools);
-                    // What the page itself can do is little, and always to the point.
+                    // The page's own tools are few and always relevant.
                     tools
                         .retain(|tool| tool.name.server() == PAGE || route.has(tool.name.server()));
                 }
@@ -120,7 +120,7 @@ impl Briefing for Sites {
                 budgets: Arc::clone(&self.permissions.budgets),
                 origin: work.origin.clone(),
             }),
-            // Its page is gone, and so is its turn.
+            // Its page was closed, which ended the turn.
             None => models,
         }
     }

@@ -1,4 +1,4 @@
-//! Asking the person, and what they answer.
+//! Asking the user, and the user's answers.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -8,38 +8,38 @@ use super::{
     Permissions,
     decide::decisions,
     grants::{Answered, Edit, NotChanged},
+    query::{Decision, Outcome, PermissionQuery, TooMany},
     queue::{Asked, Stage},
-    wish::{Decision, Outcome, TooMany, Wish},
 };
 
-/// What the person answers.
+/// The user's answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// Once, always or denied.
     pub decision: Decision,
-    /// The tools that stay checked; all that were shown when not given.
+    /// The selected tools; default is all.
     pub tools: Option<Vec<ToolName>>,
-    /// How long what is always allowed lasts.
+    /// How long "always allow" lasts.
     pub duration: GrantDuration,
 }
 
-/// Why an answer was not taken.
+/// Why an answer was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotTaken {
-    /// Nobody waits for it.
+    /// The request is no longer open.
     #[error(
-        "this question is no longer open: it was answered, its time was over, or the page went away"
+        "this request is no longer open: it was answered, has timed out, or its page was closed"
     )]
     Gone,
-    /// A tool that was not shown.
-    #[error("{0} is not among the tools of this question")]
+    /// A tool that was not offered.
+    #[error("{0} is not among the tools of this request")]
     NotOffered(ToolName),
-    /// It could not be kept.
+    /// It could not be stored.
     #[error(transparent)]
     NotChanged(#[from] NotChanged),
 }
 
-/// A page that waits for a question; without any the question is withdrawn.
+/// A page that waits for a request; the last one to leave withdraws it.
 struct Waiter<'a>(&'a Permissions, AskId);
 
 impl Drop for Waiter<'_> {
@@ -77,7 +77,7 @@ impl From<NotTaken> for AskError {
     }
 }
 
-/// Takes an answer from the list of everything that waits for the person.
+/// Handles an answer from the list of open requests.
 pub(super) async fn take(
     permissions: Option<Arc<Permissions>>,
     id: AskId,
@@ -96,26 +96,26 @@ pub(super) async fn take(
     let answer = Answer {
         decision,
         tools: reply.tools,
-        // An answer is given in passing, so it does not last for good unless the person says so.
+        // The answer may be given casually, so it is not permanent unless the user says so.
         duration: reply.duration.unwrap_or(GrantDuration::Month),
     };
     Ok(permissions.answer(&id, answer, reply.by).await?)
 }
 
 impl Permissions {
-    /// Asks the person for what is missing; at once when nothing is. `asked` hears the question's name when it is shown.
-    /// Dropping the future withdraws the question.
+    /// Asks the user for missing permissions; returns immediately if there are none. `asked` gets the request's id when
+    /// it is shown. Dropping the future withdraws the request.
     pub async fn request(
         &self,
-        wish: Wish,
+        query: PermissionQuery,
         asked: impl FnOnce(&AskId) + Send,
     ) -> Result<Outcome, TooMany> {
-        let origin = wish.origin.clone();
+        let origin = query.origin.clone();
         let entered = {
             let mut state = self.lock();
-            let question = state.question(&wish);
+            let question = state.question(&query);
             question
-                .map(|question| state.queue.enter(wish, question))
+                .map(|question| state.queue.enter(query, question))
                 .transpose()?
         };
         let decision = match entered {
@@ -132,10 +132,10 @@ impl Permissions {
         })
     }
 
-    /// Whether a wish would be a question to the person.
+    /// Whether the user would have to be asked.
     #[must_use]
-    pub fn would_ask(&self, wish: &Wish) -> bool {
-        self.lock().question(wish).is_some()
+    pub fn would_ask(&self, query: &PermissionQuery) -> bool {
+        self.lock().question(query).is_some()
     }
 
     async fn wait(
@@ -169,11 +169,11 @@ impl Permissions {
             return decision;
         }
         self.give_up(id);
-        // An answer that is just being written still counts.
+        // An answer that is being stored still counts.
         done.await
     }
 
-    /// Ends a question without an answer, unless one is being written.
+    /// Closes a request without an answer, unless one is being stored.
     fn give_up(&self, id: &AskId) {
         let mut state = self.lock();
         if state.queue.get(id).is_some_and(|asked| !asked.deciding) {
@@ -183,17 +183,18 @@ impl Permissions {
         }
     }
 
-    /// A page of this origin says that the window for its question was closed. That counts only for a window that never
-    /// loaded: the page cannot tell one that is closed from one that it lost sight of.
+    /// A page of this origin reports that the window of its request was closed. Ignored if the window had loaded: the
+    /// page cannot distinguish a closed window from one that it lost sight of.
     pub fn window_closed(&self, origin: &Origin, id: &AskId) {
-        let own = |asked: &Asked| asked.wish.origin == *origin;
+        let own = |asked: &Asked| asked.query.origin == *origin;
         let own = self.lock().queue.get(id).is_some_and(own);
         if own && !self.asks.has_window(id) {
             self.give_up(id);
         }
     }
 
-    /// Takes the person's answer; it is stored when this returns. Dropping the future half-way leaves the request undecidable.
+    /// Handles the user's answer; it is stored when this returns. Dropping the future midway leaves the request
+    /// undecidable.
     pub async fn answer(&self, id: &AskId, answer: Answer, by: By) -> Result<(), NotTaken> {
         let (origin, answered) = self.begin_answer(id, answer)?;
         let entries = decisions(&origin, &answered, by);
@@ -254,7 +255,7 @@ impl Permissions {
             tabs: asked.tabs.clone(),
             end: answer.duration.end(now),
         };
-        Ok((asked.wish.origin.clone(), answered))
+        Ok((asked.query.origin.clone(), answered))
     }
 
     pub(super) fn asks_changed(&self) {

@@ -1,4 +1,4 @@
-//! The log of what was decided and what was used. It holds no arguments and no prompts.
+//! The audit log of decisions and uses, without arguments and prompts.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,32 +15,32 @@ use tokio::sync::{mpsc, oneshot};
 
 const PREFIX: &str = "audit/";
 
-/// How many entries are kept.
+/// Number of entries kept.
 pub(super) const KEPT: usize = 10_000;
 
-/// How many may wait for the disk; of uses past that only the number is kept.
+/// Maximum number of queued entries; further uses are only counted.
 const WAITING: usize = 1024;
 
-/// Written together at the most.
+/// Maximum number of entries per write.
 const BATCH: usize = 256;
 
-/// Characters of what was used.
+/// Maximum length of the used name.
 const WHAT: usize = 300;
 
-/// One use of a permission.
+/// A use of a permission.
 #[derive(Debug, Clone)]
 pub struct Used {
     /// The permission.
     pub scope: Scope,
     /// The method, or the tool.
     pub what: String,
-    /// `ok`, or the code of an error.
+    /// `ok`, or an error code.
     pub outcome: &'static str,
     /// Who used it.
     pub by: By,
 }
 
-/// What an entry tells of.
+/// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     Use,
 }
 
-/// An entry as it is kept.
+/// A stored entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) at: Timestamp,
@@ -67,7 +67,7 @@ enum Order {
     Flush(oneshot::Sender<()>),
 }
 
-/// The log, with a task that writes it.
+/// The log, with its writer task.
 pub(super) struct Audit {
     store: Store,
     orders: mpsc::Sender<Order>,
@@ -75,7 +75,7 @@ pub(super) struct Audit {
 }
 
 impl Audit {
-    /// Reads which entries there are, and begins to write.
+    /// Loads the list of entries, and starts the writer.
     pub(super) async fn open(store: Store) -> Result<(Self, HashMap<Origin, Timestamp>), Error> {
         let mut shelf = Shelf::default();
         let mut used = HashMap::new();
@@ -100,7 +100,7 @@ impl Audit {
         Ok((audit, used))
     }
 
-    /// Notes a use; where too many wait, it is only counted.
+    /// Logs a use; only counted if the queue is full.
     pub(super) fn used(&self, origin: &Origin, used: Used, at: Timestamp) {
         let entry = Entry {
             at,
@@ -115,20 +115,23 @@ impl Audit {
             let before = self.lost.fetch_add(1, Ordering::Relaxed);
             if before.is_multiple_of(1000) {
                 let lost = before + 1;
-                tracing::warn!(lost, "more permissions are used than can be logged");
+                tracing::warn!(
+                    lost,
+                    "the audit log's queue is full; some uses are only counted"
+                );
             }
         }
     }
 
-    /// Notes a decision; it waits for its place, so that none is lost.
+    /// Logs a decision; waits for space in the queue, so that none is lost.
     pub(super) async fn decided(&self, entries: Vec<Entry>) {
         for entry in entries {
-            // Only a writer that has ended takes none, and then the process does too.
+            // Fails only if the writer has ended, and with it the process.
             self.orders.send(Order::Write(entry)).await.ok();
         }
     }
 
-    /// Waits until everything that was noted before is written.
+    /// Waits until all earlier entries are written.
     pub(super) async fn flush(&self) {
         let (done, written) = oneshot::channel();
         if self.orders.send(Order::Flush(done)).await.is_ok() {
@@ -136,12 +139,12 @@ impl Audit {
         }
     }
 
-    /// How many uses were not written since the start.
+    /// The number of uses since the start that were not written.
     pub(super) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Entries from before a number, newest first, with their numbers.
+    /// Entries before a number, newest first, with their numbers.
     pub(super) async fn read(
         &self,
         before: Option<u64>,
@@ -160,7 +163,7 @@ impl Audit {
     }
 }
 
-/// Which entries are kept, by origin, oldest first.
+/// The stored entries by origin, oldest first.
 #[derive(Default)]
 struct Shelf {
     numbers: HashMap<String, VecDeque<u64>>,
@@ -176,13 +179,13 @@ impl Shelf {
         self.last = self.last.max(number);
     }
 
-    /// A number after all others, near the time in microseconds.
+    /// A number greater than all others, near the time in microseconds.
     fn number(&mut self, at: Timestamp) -> u64 {
         let now = u64::try_from(at.as_microsecond()).unwrap_or_default();
         now.max(self.last + 1)
     }
 
-    /// Takes what is too much. Who fills the log loses its own entries, and nobody else's.
+    /// Removes excess entries: an origin that fills the log loses only its own entries.
     fn surplus(&mut self) -> Vec<u64> {
         let mut taken = Vec::new();
         while self.count > KEPT {
@@ -222,7 +225,7 @@ async fn write(store: Store, mut shelf: Shelf, mut waiting: mpsc::Receiver<Order
         if !puts.is_empty()
             && let Err(error) = store.put(puts).await
         {
-            tracing::error!(%error, "the log of permissions cannot be written");
+            tracing::error!(%error, "cannot write the audit log");
         }
         for done in flushed {
             done.send(()).ok();

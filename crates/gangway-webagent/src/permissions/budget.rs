@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::grants;
 
-/// Where budgets and what was used of them are kept.
+/// Where budgets and usage are stored.
 const PREFIX: &str = "model-budget/";
 
 /// Default for an origin whose budget was never changed.
@@ -24,7 +24,7 @@ pub const TOKENS_PER_DAY: u64 = 200_000;
 /// Default for an origin whose budget was never changed.
 pub const MAX_CONCURRENT: u32 = 4;
 
-/// How much an origin's pages may use the person's models, and have used today.
+/// The budget of an origin for the user's models, and its usage today.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelBudget {
@@ -78,7 +78,7 @@ pub(super) struct Entry {
     /// Running calls, and the tokens reserved for them.
     pub(super) open: u32,
     pub(super) reserved: u64,
-    /// Tickets of the calls that wait, in the order in which they came.
+    /// Tickets of waiting calls, in order of arrival.
     pub(super) waiting: VecDeque<u64>,
 }
 
@@ -184,11 +184,11 @@ impl Budgets {
 }
 
 impl State {
-    /// The entry of an origin, with nothing used yet on a new day.
+    /// The entry of an origin; a new day starts with zero.
     pub(super) fn today(&mut self, origin: &Origin, now: Timestamp) -> &mut Entry {
         let day = now.to_zoned(TimeZone::UTC).date();
         let entry = self.origins.entry(origin.clone()).or_default();
-        // A clock that is set back gives nothing back.
+        // Setting the clock back does not restore the budget.
         if day > entry.kept.day {
             (entry.kept.day, entry.kept.used) = (day, 0);
         }
@@ -235,7 +235,7 @@ pub(super) mod tests {
         first.used(30);
         drop(first);
         assert_eq!(budgets.of(&shop).used_today, 30);
-        // A call that is dropped before anybody says what it used counts as what it sent.
+        // A call that is dropped before its usage is known counts as its input.
         drop(budgets.begin(&shop, 70).await.unwrap());
         assert_eq!(budgets.of(&shop).used_today, 100);
         assert!(budgets.begin(&shop, 0).await.is_err());

@@ -1,4 +1,4 @@
-//! What the person says without being asked, and how decisions are logged.
+//! Decisions that the user makes without a request, and how decisions are logged.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl Permissions {
-    /// Sets what an origin may do.
+    /// Sets the permissions of an origin.
     pub async fn set(
         self: &Arc<Self>,
         origin: &Origin,
@@ -42,13 +42,13 @@ impl Permissions {
         self.edit(origin, Edit::Set(settings), entries).await
     }
 
-    /// Forgets an origin: what it was allowed, and what it was refused.
+    /// Deletes an origin: what was allowed and denied.
     pub async fn forget(self: &Arc<Self>, origin: &Origin, by: By) -> Result<(), NotChanged> {
         let entries = vec![entry(origin, None, "forget", "not-granted", Some(by))];
         self.edit(origin, Edit::Forget, entries).await
     }
 
-    /// Forgets all origins.
+    /// Deletes all origins.
     pub async fn forget_all(self: &Arc<Self>, by: By) -> Result<(), NotChanged> {
         let permissions = Arc::clone(self);
         let task = tokio::spawn(async move {
@@ -104,7 +104,7 @@ fn entry(
     }
 }
 
-/// How an answer is logged: a line for each scope, and one each for tools and a server.
+/// The log entries of an answer: one per scope, and one each for tools and a server.
 pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Entry> {
     let outcome = answered.decision.as_str();
     let scopes = answered.scopes.iter();
@@ -122,7 +122,7 @@ pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Ent
     entries
 }
 
-/// How the end of grants is logged.
+/// The log entries of expired grants.
 pub(super) fn expired(ended: &BTreeMap<Origin, BTreeSet<Scope>>) -> Vec<Entry> {
     let scopes = ended
         .iter()

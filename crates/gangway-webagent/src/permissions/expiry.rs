@@ -1,4 +1,4 @@
-//! When what was always allowed ends: found at every look at the state, then written by the sweeper.
+//! Expiry of grants: checked at every access, then written by the sweeper.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,10 +19,10 @@ use super::{
     wire::GrantEnds,
 };
 
-/// How often an end is looked for at least: timers stand still while the machine sleeps, the clock on the wall does not.
+/// Maximum interval of the sweeper: timers stop while the machine sleeps, the wall clock does not.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
-/// The time of day, which never goes back while the process runs: a clock that is set back makes no grant last longer.
+/// The wall clock, monotonic within the process: setting the clock back extends no grant.
 pub(super) struct Clock {
     wall: Timestamp,
     at: Instant,
@@ -55,7 +55,7 @@ impl GrantEnds {
     }
 }
 
-/// Notes when something ends, or that it does not.
+/// Sets or removes an expiry.
 pub(super) fn note_end<K: Ord>(ends: &mut BTreeMap<K, Timestamp>, key: K, end: Option<Timestamp>) {
     match end {
         Some(end) => ends.insert(key, end),
@@ -75,7 +75,7 @@ fn take_ended<K: Ord + Clone>(ends: &mut BTreeMap<K, Timestamp>, now: Timestamp)
 }
 
 impl Kept {
-    /// Drops what has ended; the scopes that did.
+    /// Removes what has expired; returns the scopes.
     fn expire(&mut self, now: Timestamp) -> BTreeSet<Scope> {
         let scopes = take_ended(&mut self.ends.scopes, now);
         self.scopes.retain(|scope, _| !scopes.contains(scope));
@@ -94,7 +94,7 @@ impl Kept {
 }
 
 impl State {
-    /// Drops what has ended by now; whether there was anything.
+    /// Removes what has expired by now; returns whether there was anything.
     pub(super) fn expire(&mut self) -> bool {
         let Some(first) = self.first_end else {
             return false;
@@ -122,7 +122,7 @@ impl State {
             .min();
     }
 
-    /// When the next grant ends, for a timer.
+    /// The next expiry, for a timer.
     pub(super) fn next_end(&self) -> Option<Instant> {
         let left = self.first_end?.duration_since(self.clock.now());
         let left = Duration::try_from(left).unwrap_or_default();
@@ -131,9 +131,9 @@ impl State {
 }
 
 impl Permissions {
-    /// Brings what has ended to the disk and into the log. What cannot be written is dropped again at the next start.
+    /// Stores and logs expired grants. What cannot be stored is removed again at the next start.
     pub(super) async fn write_expired(&self) -> Result<(), Error> {
-        let _pen = self.pen.lock().await;
+        let _pen = self.writer_lock.lock().await;
         let (ended, puts) = {
             let mut state = self.lock();
             let ended = std::mem::take(&mut state.expired);
@@ -171,7 +171,7 @@ mod tests {
 
     const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-    /// A time that this machine's clock has not reached, so that it stands still in a test.
+    /// A time that the clock has not reached, so that it does not advance during a test.
     fn later() -> Timestamp {
         "2200-01-01T00:00:00Z".parse().unwrap()
     }
@@ -180,7 +180,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Three scopes, two tools and two servers, of which the first of each end.
+    /// Three scopes, two tools and two servers; the first of each expires.
     fn kept(end: Timestamp) -> Kept {
         let scopes = [Scope::ModelPrompt, Scope::ToolsCall, Scope::ChatOpen];
         let names = |names: [&str; 2]| names.map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What is kept about an origin until the person says otherwise, and how it is changed.
+//! The stored grants of an origin, and changes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,42 +9,42 @@ use gangway_core::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Permissions, State, expiry::note_end, wire::GrantEnds, wish::Decision};
+use super::{Permissions, State, expiry::note_end, query::Decision, wire::GrantEnds};
 
-/// Where they are kept.
+/// Their key in the store.
 pub(super) const PREFIX: &str = "grant/";
 
-/// More origins than a person decides about, few enough to hold and to show.
+/// Maximum number of origins: more than a user decides about, few enough to hold and to display.
 pub(super) const MOST: usize = 1000;
 
-/// What is kept about one origin.
+/// The stored grants of one origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// What was always allowed, and what was refused.
+    /// Scopes that are always allowed, and denied ones.
     pub(super) scopes: BTreeMap<Scope, Grant>,
-    /// The tools that go with what is always allowed.
+    /// The tools that the always-allowed scopes cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tools: Option<BTreeSet<ToolName>>,
-    /// The MCP servers that it may bring along.
+    /// The MCP servers that it may provide.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) servers: BTreeSet<String>,
-    /// When those of it end that do.
+    /// Expiries of those that expire.
     #[serde(default, skip_serializing_if = "GrantEnds::is_empty")]
     pub(super) ends: GrantEnds,
 }
 
-/// A change of what is kept, and of what is allowed once.
+/// A change of stored grants and of "allow once".
 #[derive(Debug, Clone)]
 pub(super) enum Edit {
-    /// The person answered a question.
+    /// The user answered a request.
     Answered(Answered),
-    /// The person said what shall be.
+    /// The user set the permissions.
     Set(Settings),
-    /// The person wants nothing kept.
+    /// The user deleted everything.
     Forget,
 }
 
-/// An answer, with what it is about.
+/// An answer and its request.
 #[derive(Debug, Clone)]
 pub(super) struct Answered {
     pub(super) decision: Decision,
@@ -53,40 +53,42 @@ pub(super) struct Answered {
     pub(super) checked: Option<BTreeSet<ToolName>>,
     pub(super) server: Option<String>,
     pub(super) tabs: BTreeSet<TabId>,
-    /// When what is always allowed ends.
+    /// When "always allow" expires.
     pub(super) end: Option<Timestamp>,
 }
 
-/// What shall be; what is not named stays as it is.
+/// New settings; absent values stay.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// What shall stand about scopes; `granted-once` cannot be set.
+    /// By scope; `granted-once` cannot be set.
     pub scopes: BTreeMap<Scope, Grant>,
     /// The only tools that it may use.
     pub tools: Option<Vec<ToolName>>,
-    /// The only servers that it may bring along without a question.
+    /// The only servers that it may provide without a request.
     pub servers: Option<Vec<String>>,
-    /// How long what is allowed lasts.
+    /// How long grants last.
     pub duration: GrantDuration,
 }
 
-/// Why a change was not made.
+/// Why a change was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotChanged {
-    /// There are too many origins.
+    /// Too many origins.
     #[error(
-        "{MOST} sites are kept already; forget some of them on the Permissions page or with `gangway permissions revoke`"
+        "at most {MOST} sites can have permissions; revoke some of them on the Permissions page or with `gangway permissions revoke`"
     )]
     TooManyOrigins,
-    /// A list of tools would belong to nothing.
-    #[error("a list of tools goes with mcp:tools.call or model:tools; allow one of them always")]
-    NoScopeForTools,
-    /// Once is something that only an answer can give.
-    #[error("{0} cannot be set to granted-once; that is only given when a site asks")]
-    NotOnce(Scope),
-    /// Anyone on the network could speak for the origin later.
+    /// A list of tools without a scope.
     #[error(
-        "{0} cannot be allowed anything for longer than once: without HTTPS, anyone on the network can answer in its place"
+        "a list of tools requires mcp:tools.call or model:tools; set one of them to granted-always"
+    )]
+    NoScopeForTools,
+    /// `granted-once` can only be an answer to a request.
+    #[error("{0} cannot be set to granted-once; only the answer to a site's request can do that")]
+    NotOnce(Scope),
+    /// Anyone on the network could impersonate the origin later.
+    #[error(
+        "{0} can only be allowed once: without HTTPS, anyone on the network can impersonate it"
     )]
     NotAuthenticated(Origin),
     /// The store failed.
@@ -124,7 +126,7 @@ impl Kept {
         }
         if let Some(checked) = &answer.checked {
             if let Some(tools) = &mut self.tools {
-                // What the person left unchecked is not allowed, whatever was said before.
+                // What the user deselected is not allowed, despite earlier answers.
                 tools.retain(|tool| checked.contains(tool) || !answer.shown.contains(tool));
             }
             if always && self.uses_tools() {
@@ -168,7 +170,7 @@ impl Kept {
             .clone()
             .filter(|_| settings.scopes.iter().any(about_tools))
         {
-            // The list serves both scopes, so it lasts as long as the longer one.
+            // The list applies to both scopes, so it lasts as long as the longer one.
             let scopes = self.scopes.iter().filter(|entry| about_tools(*entry));
             let ends: Option<Vec<_>> = scopes
                 .map(|(scope, _)| self.ends.scopes.get(scope))
@@ -196,10 +198,10 @@ impl Kept {
         Ok(())
     }
 
-    /// Drops what belongs to nothing any more.
+    /// Removes what no scope covers any more.
     pub(super) fn tidy(&mut self) {
         if !self.uses_tools() {
-            // Or they would come back unseen with the next yes.
+            // Otherwise they would silently return when the scope is allowed again.
             self.tools = None;
         }
         let Self {
@@ -234,7 +236,7 @@ impl Edit {
         Ok(kept)
     }
 
-    /// Whether it can only take something away.
+    /// Whether it can only revoke.
     fn narrows(&self) -> bool {
         match self {
             Self::Forget => true,
@@ -250,7 +252,7 @@ impl Edit {
 }
 
 impl State {
-    /// Makes a change true.
+    /// Applies a change.
     fn settle(&mut self, origin: &Origin, edit: &Edit, kept: Kept) {
         match edit {
             Edit::Forget => self.once.forget(origin),
@@ -278,7 +280,7 @@ impl State {
 
     fn give(&mut self, origin: &Origin, answer: &Answered, kept: &Kept) {
         let once = answer.decision == Decision::Once;
-        // Tools for which only an answer that ends has the scope end with it.
+        // Tools that only an expiring answer allows expire with the scope.
         let borrowed = answer.decision == Decision::Always && !kept.uses_tools();
         let tools = answer.checked.clone().filter(|_| once || borrowed);
         let scopes = if once {
@@ -304,10 +306,9 @@ impl State {
 }
 
 impl Permissions {
-    /// Changes what an origin may do. It is on the disk when this returns; what is taken away is gone even where the disk
-    /// fails.
+    /// Changes an origin's grants; durable when this returns. Revoked grants are gone even if the disk fails.
     pub(super) async fn change(&self, origin: &Origin, edit: Edit) -> Result<(), NotChanged> {
-        let _pen = self.pen.lock().await;
+        let _pen = self.writer_lock.lock().await;
         let (before, after) = {
             let mut state = self.lock();
             let before = state.kept.get(origin).cloned().unwrap_or_default();
@@ -344,9 +345,9 @@ impl Permissions {
         Ok(())
     }
 
-    /// Takes everything from everyone; whoever had something is named.
+    /// Revokes everything; returns the origins that had something.
     pub(super) async fn change_all(&self) -> Result<Vec<Origin>, NotChanged> {
-        let _pen = self.pen.lock().await;
+        let _pen = self.writer_lock.lock().await;
         let (kept, origins) = {
             let mut state = self.lock();
             let kept = std::mem::take(&mut state.kept);

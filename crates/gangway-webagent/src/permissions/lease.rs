@@ -1,4 +1,4 @@
-//! Running calls to a model, counted for the budget of their origin, and those that wait for their turn.
+//! Running and waiting model calls, counted against the budget of their origin.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use jiff::Timestamp;
 
 use super::budget::{Budgets, resets_at};
 
-/// Calls of one origin that wait for a running one to finish.
+/// Maximum number of waiting calls of one origin.
 pub const MAX_WAITING: usize = 64;
 
-/// Why a call is refused.
+/// Why a call is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverBudget {
-    /// Too many calls wait already.
+    /// Too many calls are waiting.
     #[error(
         "{origin} already has {MAX_WAITING} calls to your models waiting, its limit; wait for some to finish"
     )]
@@ -21,7 +21,7 @@ pub enum OverBudget {
         /// The caller.
         origin: Origin,
     },
-    /// The tokens of the day are used up.
+    /// The daily budget is used up.
     #[error(
         "{origin} has used its budget of {tokens} tokens per day; it resets at {resets_at}, and can be raised on the Permissions page"
     )]
@@ -36,8 +36,8 @@ pub enum OverBudget {
 }
 
 impl Budgets {
-    /// Starts a call, with its estimated input tokens reserved; waits while the origin has as many running as it may.
-    /// Dropping the lease ends the call and books what it used.
+    /// Starts a call with its estimated input tokens reserved; waits while the origin has its maximum of running calls.
+    /// Dropping the lease ends the call and books its usage.
     pub async fn begin(
         self: &Arc<Self>,
         origin: &Origin,
@@ -45,7 +45,7 @@ impl Budgets {
     ) -> Result<Lease, OverBudget> {
         let place = self.enter(origin)?;
         loop {
-            // Made before the look, so that no notification is missed in between.
+            // Created before the check, so that no notification is missed in between.
             let freed = self.freed.notified();
             if let Some(lease) = self.try_begin(&place, expected)? {
                 return Ok(lease);
@@ -107,7 +107,7 @@ impl Budgets {
     }
 }
 
-/// A place in the queue of an origin's calls, until it is dropped.
+/// A place in the queue of an origin's calls, until dropped.
 struct Place {
     budgets: Arc<Budgets>,
     origin: Origin,
@@ -139,7 +139,7 @@ impl Lease {
         self.left
     }
 
-    /// Sets the tokens that the call has used so far.
+    /// Sets the call's usage so far.
     pub fn used(&mut self, tokens: u64) {
         self.used = tokens;
     }
@@ -159,7 +159,7 @@ impl Drop for Lease {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = budgets.keep().await {
-                    tracing::warn!(%error, "the model usage of a site could not be stored");
+                    tracing::warn!(%error, "cannot store the model usage of a site");
                 }
             });
         }
@@ -205,7 +205,7 @@ mod tests {
         open.pop();
         assert!(waiting[1].as_mut().now_or_never().is_none());
         let first = waiting.pop_front().unwrap().await.unwrap();
-        // A call that is aborted while it waits makes room for the next.
+        // A call that is aborted while waiting makes room for the next one.
         drop(waiting.pop_front());
         drop(first);
         assert!(waiting.pop_front().unwrap().await.is_ok());

@@ -1,4 +1,4 @@
-//! What the person allowed to pages of other origins: asked for, kept, revoked, and logged with every use.
+//! Permissions of pages of other origins: requested, stored, revoked, and logged with every use.
 
 mod ask;
 mod audit;
@@ -8,12 +8,12 @@ mod expiry;
 mod grants;
 mod lease;
 mod once;
+mod query;
 mod queue;
 mod show;
 mod site;
 mod standing;
 pub mod wire;
-mod wish;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -38,28 +38,28 @@ use grants::Kept;
 pub use grants::{NotChanged, Settings};
 pub use lease::OverBudget;
 pub use once::Presence;
+pub use query::{Decision, Outcome, PermissionQuery, ProvidedServer, TooMany};
 use queue::Queue;
 pub use standing::{Refused, Standing};
-pub use wish::{Decision, Outcome, TooMany, Wish, WishedServer};
 
-/// Origins whose last use is known; those that are kept always are.
+/// Maximum number of origins whose last use is known; stored ones always are.
 const USED: usize = 2 * grants::MOST;
 
-/// Longer than anything lasts.
+/// Longer than any grant lasts.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What pages may do, and what they ask for.
+/// The permissions of pages, and their requests.
 pub struct Permissions {
     store: Store,
     state: Mutex<State>,
-    /// Whoever changes what is kept holds it, so that changes come one after the other.
-    pen: tokio::sync::Mutex<()>,
+    /// Serializes changes of stored grants.
+    writer_lock: tokio::sync::Mutex<()>,
     changes: channel::Sender<u64>,
     asks: Arc<Asks>,
     audit: Audit,
-    /// How much of the models each origin may use.
+    /// The model budgets of origins.
     pub budgets: Arc<Budgets>,
-    /// Tells the sweeper that something may end sooner than it thinks.
+    /// Wakes the sweeper when something expires earlier than it expects.
     wake: Arc<Notify>,
 }
 
@@ -67,12 +67,12 @@ struct State {
     kept: BTreeMap<Origin, Kept>,
     once: once::Once,
     queue: Queue,
-    /// When origins last used something.
+    /// When origins last used a permission.
     used: HashMap<Origin, Timestamp>,
     clock: expiry::Clock,
-    /// The earliest end of anything that is kept.
+    /// The earliest expiry of stored grants.
     first_end: Option<Timestamp>,
-    /// What has ended and is still on the disk.
+    /// Expired grants that are still stored.
     expired: BTreeMap<Origin, BTreeSet<Scope>>,
 }
 
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// The lists of tools that count for an origin.
+    /// The lists of tools that apply to an origin.
     fn lists<'a>(&'a self, origin: &'a Origin) -> impl Iterator<Item = &'a BTreeSet<ToolName>> {
         let kept = self.kept.get(origin).and_then(|kept| kept.tools.as_ref());
         let once = self.once.living(origin, Instant::now());
@@ -124,7 +124,7 @@ impl State {
 }
 
 impl Permissions {
-    /// Reads what is kept.
+    /// Loads the stored grants.
     pub async fn load(store: Store, asks: Arc<Asks>) -> Result<Arc<Self>, Error> {
         let rows = store
             .list::<Kept>(grants::PREFIX, None, grants::MOST)
@@ -134,7 +134,7 @@ impl Permissions {
             let origin = key.strip_prefix(grants::PREFIX)?.parse().ok()?;
             Some((origin, record.value))
         });
-        // An older version kept grants of origins that anyone on the network can speak for.
+        // An older version stored grants of origins that anyone on the network can impersonate.
         let kept = kept
             .filter(|(origin, kept): &(Origin, Kept)| origin.is_authenticated() || !kept.allows());
         let kept = kept.collect();
@@ -145,7 +145,7 @@ impl Permissions {
                 budgets,
                 store,
                 state: Mutex::new(State::new(kept, used, queue)),
-                pen: tokio::sync::Mutex::default(),
+                writer_lock: tokio::sync::Mutex::default(),
                 changes: channel::Sender::new(0),
                 asks,
                 audit,
@@ -157,7 +157,7 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// The state as of now: what has ended is not in it.
+    /// The current state, without expired grants.
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
         if state.expire() {
@@ -166,7 +166,7 @@ impl Permissions {
         state
     }
 
-    /// Where an origin stands.
+    /// The current permissions of an origin.
     #[must_use]
     pub fn standing(&self, origin: &Origin) -> Standing {
         self.lock().standing(origin)
@@ -181,7 +181,7 @@ impl Permissions {
         }
     }
 
-    /// Whether a tool is among those that an origin may use; whether it may use any is another question.
+    /// Whether a tool is on the list of an origin; whether its scope allows calls is checked separately.
     pub fn check_tool(&self, origin: &Origin, tool: &ToolName) -> Result<(), Refused> {
         if self.lock().lists(origin).any(|list| list.contains(tool)) {
             return Ok(());
@@ -189,7 +189,7 @@ impl Permissions {
         Err(Refused::ToolNotAllowed(tool.clone()))
     }
 
-    /// Whether the person agreed for good to this server of an origin.
+    /// Whether the user always allows this server of an origin.
     #[must_use]
     pub fn keeps_server(&self, origin: &Origin, url: &str) -> bool {
         let state = self.lock();
@@ -197,12 +197,13 @@ impl Permissions {
         kept.is_some_and(|kept| kept.servers.contains(url))
     }
 
-    /// To be held while a page of this tab is connected. Half a minute after the last one is dropped the tab counts as closed.
+    /// Must be held while a page of this tab is connected. The tab counts as closed half a minute after the last one is
+    /// dropped.
     pub fn visit(self: &Arc<Self>, origin: &Origin, tab: &TabId) -> Presence {
         Presence::new(self, origin, tab)
     }
 
-    /// Counts up with every change of what any origin may do.
+    /// Counts up with every change of any origin's permissions.
     #[must_use]
     pub fn changes(&self) -> channel::Receiver<u64> {
         self.changes.subscribe()
@@ -212,7 +213,7 @@ impl Permissions {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Logs a use. It never waits; where more is used than can be written, the rest is counted.
+    /// Logs a use without waiting; what exceeds the queue is only counted.
     pub fn note(&self, origin: &Origin, used: Used) {
         let now = Timestamp::now();
         let mut state = self.lock();
@@ -220,7 +221,7 @@ impl Permissions {
             let State { used, kept, .. } = &mut *state;
             used.retain(|origin, _| kept.contains_key(origin));
         }
-        // Of whoever may do nothing it is not shown.
+        // Not displayed for an origin without permissions.
         if state.kept.contains_key(origin) || state.once.has(origin) {
             state.used.insert(origin.clone(), now);
         }
@@ -228,7 +229,7 @@ impl Permissions {
         self.audit.used(origin, used, now);
     }
 
-    /// Waits until what was logged so far is written.
+    /// Waits until all earlier entries are written.
     pub async fn flush(&self) {
         self.audit.flush().await;
     }
@@ -240,7 +241,7 @@ impl Drop for Permissions {
     }
 }
 
-/// Ends grants when their time is over, and says so.
+/// The sweeper: ends and logs expired grants.
 async fn sweep(permissions: Weak<Permissions>, wake: Arc<Notify>) {
     loop {
         let next = match permissions.upgrade() {
@@ -251,7 +252,7 @@ async fn sweep(permissions: Weak<Permissions>, wake: Arc<Notify>) {
                     permissions.changed();
                 }
                 if let Err(error) = permissions.write_expired().await {
-                    tracing::warn!(%error, "grants that have ended could not be removed from the disk");
+                    tracing::warn!(%error, "cannot remove expired grants from the disk");
                 }
                 permissions.lock().next_end().into_iter().chain(once).min()
             }

@@ -1,4 +1,4 @@
-//! What was allowed once: for ten minutes, or until the tab is closed in which it was asked for.
+//! "Allow once": for ten minutes, or until the tab of the request is closed.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -11,16 +11,16 @@ use tokio::time::Instant;
 
 use super::Permissions;
 
-/// How long it lasts at the most.
+/// Maximum duration.
 const LASTS: Duration = Duration::from_secs(10 * 60);
 
-/// How long a tab may be without a page of the origin, which it is while it loads one.
+/// How long a tab may be without a page of the origin, as while it loads one.
 const AWAY: Duration = Duration::from_secs(30);
 
-/// Tabs that are waited for; past that, whoever leaves is gone.
+/// Maximum number of tabs with a grace period; beyond it, a page that leaves is gone.
 const TABS: usize = 10_000;
 
-/// A page that is there. Its tab counts as closed some time after the last one of them was dropped.
+/// An open page. Its tab counts as closed some time after the last one of them was dropped.
 pub struct Presence {
     permissions: Arc<Permissions>,
     origin: Origin,
@@ -49,7 +49,7 @@ impl Drop for Presence {
     }
 }
 
-/// All that is allowed once, and the tabs that are open.
+/// Everything that is allowed once, and the open tabs.
 #[derive(Default)]
 pub(super) struct Once {
     tabs: HashMap<(Origin, TabId), Tab>,
@@ -61,7 +61,7 @@ struct Tab {
     gone_at: Instant,
 }
 
-/// What was allowed by one answer.
+/// The effect of one answer.
 pub(super) struct Given {
     tab: TabId,
     until: Instant,
@@ -91,7 +91,7 @@ impl Once {
         }
     }
 
-    /// Notes what was allowed.
+    /// Adds what was allowed.
     pub(super) fn give(
         &mut self,
         origin: &Origin,
@@ -130,17 +130,17 @@ impl Once {
         self.given.keys()
     }
 
-    /// Whether an origin has something, or had a moment ago.
+    /// Whether an origin has something, or had it a moment ago.
     pub(super) fn has(&self, origin: &Origin) -> bool {
         self.given.contains_key(origin)
     }
 
-    /// Changes what an origin has; what holds nothing any more goes.
+    /// Changes what an origin has; removes empty entries.
     pub(super) fn narrow(&mut self, origin: &Origin, change: impl Fn(&mut Given)) {
         if let Some(given) = self.given.get_mut(origin) {
             given.iter_mut().for_each(change);
             for given in given.iter_mut() {
-                // Tools go with a scope that lets a page use them; alone they only add to what is always allowed.
+                // Tools need a scope that lets a page use them; alone they only add to "always allow".
                 given
                     .tools
                     .take_if(|tools| tools.is_empty() && given.scopes.is_empty());
@@ -150,17 +150,17 @@ impl Once {
         self.given.retain(|_, given| !given.is_empty());
     }
 
-    /// Takes everything from an origin.
+    /// Revokes everything of an origin.
     pub(super) fn forget(&mut self, origin: &Origin) {
         self.given.remove(origin);
     }
 
-    /// Takes everything from everyone.
+    /// Revokes everything.
     pub(super) fn forget_all(&mut self) -> impl Iterator<Item = Origin> + use<> {
         std::mem::take(&mut self.given).into_keys()
     }
 
-    /// Drops what has ended: whether there was any, and when to look again.
+    /// Removes what has expired: whether there was anything, and when to check again.
     pub(super) fn sweep(&mut self, now: Instant) -> (bool, Option<Instant>) {
         let mut all = std::mem::take(&mut self.given);
         let (mut any, mut next) = (false, None);
@@ -194,7 +194,7 @@ mod tests {
         format!("{number:032x}").parse().unwrap()
     }
 
-    /// A site with one page in one tab, which was allowed one scope.
+    /// A site with one page in one tab and one scope.
     fn allowed() -> Once {
         let mut once = Once::default();
         once.come(&shop(), &tab(1));
@@ -231,14 +231,14 @@ mod tests {
         assert!(lives(&once, now + 31 * SECOND));
         once.leave(&shop(), &tab(1), now);
         assert!(lives(&once, now + 29 * SECOND) && !lives(&once, now + 30 * SECOND));
-        // The page was only loaded again.
+        // The page was only reloaded.
         once.come(&shop(), &tab(1));
         assert!(lives(&once, now + 599 * SECOND));
         once.leave(&shop(), &tab(1), now + 10 * SECOND);
         let end = now + 40 * SECOND;
         assert_eq!(once.sweep(end - SECOND), (false, Some(end)));
         assert_eq!(once.sweep(end), (true, None));
-        // A tab that no page is in was closed before.
+        // A tab without a page was closed before.
         once.give(&shop(), tab(1), [Scope::ChatOpen].into(), None);
         assert!(!lives(&once, now));
     }

@@ -1,4 +1,4 @@
-//! The questions that wait for the person: one of an origin at a time, oldest first, and not too many.
+//! The queue of permission requests: one of an origin at a time, oldest first, bounded.
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -11,31 +11,31 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{
     Permissions, State,
+    query::{Decision, PermissionQuery, Question, TooMany},
     show::body,
     site::Site,
-    wish::{Decision, Question, TooMany, Wish},
 };
 
-/// How long the person has.
+/// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(118);
 
-/// Questions in all; a person answers one after the other. Hidden ones are counted apart, since anyone may bring them.
+/// Maximum number of requests in total. Hidden ones are counted separately, since anyone can cause them.
 const MOST: usize = 32;
 
-/// Questions of one site, whichever of its origins ask.
+/// Maximum number of requests of one site, over all its origins.
 const OF_SITE: usize = 4;
 
-/// Pages that wait for the same question.
+/// Maximum number of pages that wait for the same request.
 const WAITERS: usize = 64;
 
-/// A site whose questions were not answered with yes so often within this time has to wait.
+/// A site whose requests were not allowed this often within this time has to wait.
 const REFUSALS: usize = 10;
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Sites whose refusals are counted.
+/// Maximum number of sites whose denials are counted.
 const COUNTED: usize = 1000;
 
-/// How far a question is.
+/// The state of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Waiting,
@@ -43,18 +43,18 @@ pub(super) enum Stage {
     Done(Decision),
 }
 
-/// A question that waits.
+/// A queued request.
 pub(super) struct Asked {
     pub(super) id: AskId,
-    pub(super) wish: Wish,
+    pub(super) query: PermissionQuery,
     pub(super) question: Question,
-    /// Its place in the list of everything that waits for the person.
+    /// Its entry in the list of open requests.
     open: OpenAsk,
     pub(super) until: Instant,
     pub(super) tabs: BTreeSet<TabId>,
     pub(super) stage: watch::Sender<Stage>,
     pub(super) waiters: usize,
-    /// An answer is being written.
+    /// An answer is being stored.
     pub(super) deciding: bool,
 }
 
@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-/// All of them, oldest first.
+/// All requests, oldest first.
 pub(super) struct Queue {
     asks: Arc<Asks>,
     answering: Answering,
@@ -73,7 +73,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// A queue whose answers go to these permissions.
+    /// A queue whose answers change these permissions.
     pub(super) fn new(asks: Arc<Asks>, permissions: &Weak<Permissions>) -> Self {
         let permissions = permissions.clone();
         let answering: Answering = Arc::new(move |id, reply| {
@@ -88,40 +88,40 @@ impl Queue {
         }
     }
 
-    /// Puts a wish into the queue, or joins the same one.
+    /// Queues a request, or joins an equal one.
     pub(super) fn enter(
         &mut self,
-        wish: Wish,
+        query: PermissionQuery,
         question: Question,
     ) -> Result<(AskId, watch::Receiver<Stage>), TooMany> {
         let same = |asked: &&mut Asked| {
-            asked.wish.lane() == wish.lane() && !asked.deciding && asked.wish.is_same(&wish)
+            asked.query.lane() == query.lane() && !asked.deciding && asked.query.is_same(&query)
         };
         if let Some(same) = self.asked.iter_mut().find(same) {
             if same.waiters >= WAITERS {
                 return Err(TooMany);
             }
             same.waiters += 1;
-            same.tabs.insert(wish.tab);
+            same.tabs.insert(query.tab);
             return Ok((same.id.clone(), same.stage.subscribe()));
         }
-        let alike = || self.asked.iter().filter(|a| a.wish.hidden == wish.hidden);
-        let site = Site::from(&wish.origin);
-        let before = alike().filter(|a| Site::from(&a.wish.origin) == site);
+        let alike = || self.asked.iter().filter(|a| a.query.hidden == query.hidden);
+        let site = Site::from(&query.origin);
+        let before = alike().filter(|a| Site::from(&a.query.origin) == site);
         if before.count() >= OF_SITE || alike().count() >= MOST {
             return Err(TooMany);
         }
-        if !wish.hidden && self.is_refused_often(&site) {
+        if !query.hidden && self.is_refused_often(&site) {
             return Err(TooMany);
         }
-        let first = !self.asked.iter().any(|a| a.wish.lane() == wish.lane());
+        let first = !self.asked.iter().any(|a| a.query.lane() == query.lane());
         let stage = if first { Stage::Shown } else { Stage::Waiting };
         let (stage, receiver) = watch::channel(stage);
-        let (origin, tab) = wish.lane();
+        let (origin, tab) = query.lane();
         let new = NewAsk {
             asker: Asker::Site(origin.clone()),
-            body: body(&wish, &question, 0),
-            // Shown in the same order as here; the limits are those above.
+            body: body(&query, &question, 0),
+            // In the same order as here; the limits are those above.
             lane: Lane {
                 name: match tab {
                     Some(tab) => format!("permission/{origin}/{tab}"),
@@ -131,7 +131,7 @@ impl Queue {
                 one_at_a_time: true,
             },
             timeout: Some(TIMEOUT),
-            hidden: wish.hidden,
+            hidden: query.hidden,
         };
         let answering = Arc::clone(&self.answering);
         let open = self.asks.open(new, answering).map_err(|_| TooMany)?;
@@ -139,8 +139,8 @@ impl Queue {
         self.asked.push(Asked {
             id: id.clone(),
             open,
-            tabs: BTreeSet::from([wish.tab.clone()]),
-            wish,
+            tabs: BTreeSet::from([query.tab.clone()]),
+            query,
             question,
             until: Instant::now() + TIMEOUT,
             stage,
@@ -158,21 +158,21 @@ impl Queue {
         self.asked.iter_mut().find(|asked| asked.id == *id)
     }
 
-    /// Updates what the person sees: how many requests of the same origin come after each.
+    /// Updates the displayed number of requests of the same origin after each.
     pub(super) fn publish(&self) {
         for asked in self.asked.iter().filter(|asked| asked.is_shown()) {
-            let waiting = match asked.wish.hidden {
+            let waiting = match asked.query.hidden {
                 true => 0,
-                false => self.behind(&asked.wish.origin),
+                false => self.behind(&asked.query.origin),
             };
-            let body = body(&asked.wish, &asked.question, waiting);
+            let body = body(&asked.query, &asked.question, waiting);
             asked.open.update(body);
         }
     }
 
-    /// How many wait behind those that are shown of this origin.
+    /// The number of queued requests behind the displayed one of this origin.
     fn behind(&self, origin: &Origin) -> usize {
-        let waits = |asked: &&Asked| asked.wish.origin == *origin && !asked.is_shown();
+        let waits = |asked: &&Asked| asked.query.origin == *origin && !asked.is_shown();
         self.asked.iter().filter(waits).count()
     }
 
@@ -195,12 +195,12 @@ impl Queue {
         }
     }
 
-    /// The person has thought about an origin of this site, so it begins anew.
+    /// The user has made a decision about an origin of this site, so its count restarts.
     pub(super) fn forgive(&mut self, origin: &Origin) {
         self.refusals.remove(&Site::from(origin));
     }
 
-    /// All of them begin anew.
+    /// Restarts all counts.
     pub(super) fn forgive_all(&mut self) {
         self.refusals.clear();
     }
@@ -212,21 +212,21 @@ impl Queue {
 }
 
 impl State {
-    /// What of a wish the person has to be asked.
-    pub(super) fn question(&self, wish: &Wish) -> Option<Question> {
-        let standing = self.standing(&wish.origin);
+    /// The part of a request that the user has to be asked.
+    pub(super) fn question(&self, query: &PermissionQuery) -> Option<Question> {
+        let standing = self.standing(&query.origin);
         let none = BTreeSet::new();
-        let kept = self.kept.get(&wish.origin);
-        wish.question(&standing, kept.map_or(&none, |kept| &kept.servers))
+        let kept = self.kept.get(&query.origin);
+        query.question(&standing, kept.map_or(&none, |kept| &kept.servers))
     }
 
-    /// Ends a question; the next one of its origin is shown.
+    /// Closes a request; the next one of its origin is shown.
     pub(super) fn finish(&mut self, id: &AskId, decision: Decision) {
         let Some(asked) = self.queue.take(id) else {
             return;
         };
-        let origin = &asked.wish.origin;
-        if !asked.wish.hidden {
+        let origin = &asked.query.origin;
+        if !asked.query.hidden {
             match decision {
                 Decision::Once | Decision::Always => self.queue.forgive(origin),
                 Decision::Denied | Decision::Unanswered => self.queue.refused(origin),
@@ -234,39 +234,39 @@ impl State {
             }
         }
         asked.stage.send_replace(Stage::Done(decision));
-        // It leaves the list after the next one is ready to be seen.
+        // It leaves the list after the next one is ready to be shown.
         self.advance(origin);
     }
 
-    /// Drops questions about which there is nothing to ask any more, and shows the first that is left of each lane.
+    /// Closes requests that have become unnecessary, and shows the first remaining one of each lane.
     pub(super) fn advance(&mut self, origin: &Origin) {
-        let own = self.queue.asked.iter().map(|asked| &asked.wish);
-        let own = own.filter(|wish| wish.origin == *origin);
-        let lanes: BTreeSet<_> = own.map(|wish| wish.lane().1.cloned()).collect();
+        let own = self.queue.asked.iter().map(|asked| &asked.query);
+        let own = own.filter(|query| query.origin == *origin);
+        let lanes: BTreeSet<_> = own.map(|query| query.lane().1.cloned()).collect();
         for lane in lanes {
             self.advance_lane(origin, lane.as_ref());
         }
     }
 
     fn advance_lane(&mut self, origin: &Origin, lane: Option<&TabId>) {
-        // Those that are dropped leave the list after the one that is shown is up to date.
+        // Closed requests leave the list after the displayed one is up to date.
         let mut dropped = Vec::new();
         loop {
             let mut own = self.queue.asked.iter();
-            let first = own.find(|asked| asked.wish.lane() == (origin, lane));
+            let first = own.find(|asked| asked.query.lane() == (origin, lane));
             let Some(first) = first.filter(|first| !first.deciding) else {
                 return;
             };
-            // What was decided elsewhere is no answer to somebody who only claims the same origin.
+            // A decision made elsewhere is no answer to a page that only claims the same origin.
             if lane.is_some() && first.is_shown() {
                 return;
             }
-            let (id, question) = (first.id.clone(), self.question(&first.wish));
+            let (id, question) = (first.id.clone(), self.question(&first.query));
             match (question, self.queue.get_mut(&id)) {
                 (Some(question), Some(first)) => {
-                    // What is before the person's eyes does not change.
+                    // The displayed request does not change.
                     if !first.is_shown() {
-                        first.open.update(body(&first.wish, &question, 0));
+                        first.open.update(body(&first.query, &question, 0));
                         first.question = question;
                         first.stage.send_replace(Stage::Shown);
                     }

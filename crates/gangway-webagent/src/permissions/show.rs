@@ -1,4 +1,4 @@
-//! What is shown of permissions and questions: words of strangers cleaned and cut, and no more than fits.
+//! Permissions and requests as displayed: untrusted text is sanitized and truncated.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,18 +11,18 @@ use gangway_core::{
 use super::{
     Permissions, State,
     audit::Kind,
+    query::{PermissionQuery, ProvidedServer, Question},
     wire::{AuditEntry, AuditKind, AuditPage, OriginPermissions, PermissionList},
-    wish::{Question, Wish, WishedServer},
 };
 
-/// Characters of a reason.
+/// Maximum length of a reason.
 const REASON: usize = 500;
 
-/// Characters of a description, and of a name.
+/// Maximum length of a description, and of a name.
 const DESCRIPTION: usize = 300;
 const NAME: usize = 128;
 
-/// Characters of an address, and names of tools that a server is said to have.
+/// Maximum length of a URL, and number of tools of a page's server.
 const ADDRESS: usize = 2000;
 const SERVER_TOOLS: usize = 100;
 
@@ -47,15 +47,15 @@ impl State {
     }
 }
 
-/// What the person sees of a permission request.
-pub(super) fn body(wish: &Wish, question: &Question, waiting: usize) -> AskBody {
+/// A permission request as displayed.
+pub(super) fn body(query: &PermissionQuery, question: &Question, waiting: usize) -> AskBody {
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let tool = |tool: &Arc<Tool>| RequestedTool {
         description: strip_to_line(&tool.description, DESCRIPTION),
-        named: wish.names(&tool.name),
+        named: query.names(&tool.name),
         name: tool.name.clone(),
     };
-    let server = |server: &WishedServer| {
+    let server = |server: &ProvidedServer| {
         let about = server.description.as_ref();
         let names = server.tools.iter().take(SERVER_TOOLS);
         RequestedServer {
@@ -66,21 +66,21 @@ pub(super) fn body(wish: &Wish, question: &Question, waiting: usize) -> AskBody 
         }
     };
     AskBody::Permission(PermissionRequest {
-        embedder: wish.embedder.clone(),
+        embedder: query.embedder.clone(),
         scopes: question.scopes.iter().copied().collect(),
-        reason: some(strip_to_line(&wish.reason, REASON)),
+        reason: some(strip_to_line(&query.reason, REASON)),
         tools: question
             .tools
             .as_ref()
             .map(|tools| tools.iter().map(tool).collect()),
         server: question.server.as_ref().map(server),
-        once_only: !wish.origin.is_authenticated(),
+        once_only: !query.origin.is_authenticated(),
         waiting,
     })
 }
 
 impl Permissions {
-    /// What every origin may do that may do anything, or was refused anything.
+    /// The permissions of every origin with a decision.
     #[must_use]
     pub fn list(&self) -> PermissionList {
         let state = self.lock();
@@ -88,7 +88,7 @@ impl Permissions {
         let entries = origins
             .into_iter()
             .map(|origin| self.budgeted(state.entry(origin)));
-        // What was allowed once may have ended a moment ago.
+        // "Allow once" may have expired a moment ago.
         let says = |entry: &OriginPermissions| {
             !entry.servers.is_empty()
                 || entry.allowed_tools.is_some()
@@ -102,7 +102,7 @@ impl Permissions {
         }
     }
 
-    /// The same with the budget, where models may be used at all.
+    /// The same with the budget, if models may be used.
     fn budgeted(&self, mut entry: OriginPermissions) -> OriginPermissions {
         let scopes = [Scope::ModelPrompt, Scope::ModelTools, Scope::ChatOpen];
         let granted = |scope: &Scope| {
@@ -115,7 +115,7 @@ impl Permissions {
         entry
     }
 
-    /// What one origin may do.
+    /// The permissions of one origin.
     #[must_use]
     pub fn entry(&self, origin: &Origin) -> OriginPermissions {
         self.budgeted(self.lock().entry(origin))
@@ -128,7 +128,7 @@ impl Permissions {
         mut before: Option<u64>,
         limit: usize,
     ) -> Result<AuditPage, Error> {
-        // Whoever did something finds it.
+        // Origins with a use are listed.
         self.audit.flush().await;
         let mut entries = Vec::new();
         let next = 'reading: loop {

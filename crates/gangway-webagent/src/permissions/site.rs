@@ -1,11 +1,11 @@
-//! The site that an origin belongs to, for bounds that subdomains must not get around.
+//! The site of an origin, for limits that subdomains must not bypass.
 
 use gangway_core::Origin;
 use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider};
 use url::{Host, Url};
 
-/// All origins that one owner can have at will: those below one registrable domain, of one IPv4 address, or of one IPv6 /64. Programs of this
-/// machine are sites of their own, since a page of the web cannot be one of them.
+/// All origins that one owner can create at will: those below one registrable domain, of one IPv4 address, or of one
+/// IPv6 /64. Programs on this machine are sites of their own, since a web page cannot be one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Site(String);
 
@@ -20,12 +20,12 @@ impl From<&Origin> for Site {
                 if name == "localhost" || name.ends_with(".localhost") {
                     return Self(whole());
                 }
-                // What has no owner above it stands for itself.
+                // An origin without a registrable domain is its own site.
                 let domain = DEFAULT_PROVIDER.effective_tld_plus_one(name);
                 domain.unwrap_or(name).to_owned()
             }
             Some(Host::Ipv4(address)) if !address.is_loopback() => address.to_string(),
-            // One subscriber has a /64 at least.
+            // A subscriber has at least a /64.
             Some(Host::Ipv6(address)) if !address.is_loopback() => {
                 let [a, b, c, d, ..] = address.segments();
                 format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
@@ -46,7 +46,7 @@ mod tests {
             ("https://a.b.shop.example:8443", "shop.example"),
             ("http://shop.example.", "shop.example"),
             ("https://a.shop.co.uk", "shop.co.uk"),
-            // Anyone can have a page there, so each is its own.
+            // Anyone can have a page there, so each is its own site.
             ("https://alice.github.io", "alice.github.io"),
             ("https://github.io", "github.io"),
             ("https://xn--bcher-kva.example", "xn--bcher-kva.example"),

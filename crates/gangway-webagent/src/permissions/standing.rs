@@ -1,20 +1,20 @@
-//! Where an origin stands: what it may do now, and what it is told when it may not.
+//! The current permissions of an origin, and the errors for missing ones.
 
 use std::collections::BTreeMap;
 
 use gangway_core::{Grant, Scope, ToolName};
 
-/// What an origin may do now.
+/// The current permissions of an origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// What stands about each scope that there is.
+    /// By scope, for all scopes.
     pub scopes: BTreeMap<Scope, Grant>,
-    /// The only tools it may use; without a list it was never asked about tools, and may use none.
+    /// The only tools that it may use; without a list it was never asked about tools, and may use none.
     pub tools: Option<Vec<ToolName>>,
 }
 
 impl Standing {
-    /// What stands about one scope.
+    /// The state of one scope.
     #[must_use]
     pub fn of(&self, scope: Scope) -> Grant {
         let grant = self.scopes.get(&scope);
@@ -29,26 +29,24 @@ impl Standing {
     }
 }
 
-/// Why a page may not do something.
+/// Why a page lacks a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The person was not asked yet, or what they said has ended.
-    #[error("this needs the permission {0}; ask for it with agent.requestPermissions")]
+    /// Never asked, or expired.
+    #[error("this requires the permission {0}; request it with agent.requestPermissions()")]
     ScopeRequired(Scope),
-    /// The person said no.
-    #[error(
-        "the person refused {0} to this site; they can change that on Gangway's Permissions page"
-    )]
+    /// Denied.
+    #[error("the user denied {0} to this site; this can be changed on Gangway's Permissions page")]
     Denied(Scope),
-    /// The tool is not among those that were allowed.
+    /// The tool is not among the allowed ones.
     #[error(
-        "{0} is not among the tools that this site may use; ask for it with agent.requestPermissions, naming it under tools"
+        "this site is not allowed to use {0}; request it with agent.requestPermissions() under `tools`"
     )]
     ToolNotAllowed(ToolName),
 }
 
 impl Refused {
-    /// The name by which pages know it.
+    /// The error code, as pages know it.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What the pages that ask the person, and the command line, exchange with the server.
+//! Messages about permissions between the server, our own pages and the command line.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use utoipa::ToSchema;
 
 pub use super::budget::{ModelBudget, SetBudget};
 
-/// What stands about one scope of one origin.
+/// The state of one scope of one origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionGrant {
-    /// Allowed until it is revoked.
+    /// Allowed until revoked.
     GrantedAlways,
     /// Allowed for ten minutes, or until the tab is closed.
     GrantedOnce,
-    /// Refused until the person says otherwise.
+    /// Denied until the user changes it.
     Denied,
-    /// Nothing was said.
+    /// Not decided.
     NotGranted,
 }
 
-/// When grants end; what is not named lasts until it is revoked.
+/// When grants expire; what is absent lasts until revoked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(default)]
 pub struct GrantEnds {
@@ -39,61 +39,61 @@ pub struct GrantEnds {
     #[ts(optional, type = "Record<string, string>")]
     #[schema(value_type = BTreeMap<String, String>)]
     pub tools: BTreeMap<ToolName, Timestamp>,
-    /// By the address of a server.
+    /// By URL of the server.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(optional, type = "Record<string, string>")]
     #[schema(value_type = BTreeMap<String, String>)]
     pub servers: BTreeMap<String, Timestamp>,
 }
 
-/// What pages of one origin may do.
+/// The permissions of an origin's pages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct OriginPermissions {
-    /// Where they come from.
+    /// The origin.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub origin: Origin,
-    /// What stands about each scope.
+    /// By scope.
     #[ts(type = "Record<PermissionScope, PermissionGrant>")]
     #[schema(value_type = BTreeMap<PermissionScope, PermissionGrant>)]
     pub scopes: BTreeMap<Scope, Grant>,
-    /// The only tools that they may use; none where there is no list.
+    /// The only tools that they may use; none without a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "string[]")]
     #[schema(value_type = Option<Vec<String>>)]
     pub allowed_tools: Option<Vec<ToolName>>,
-    /// The MCP servers that they may bring along without a question.
+    /// The MCP servers that they may provide without a request.
     pub servers: Vec<String>,
-    /// When those of them end that do.
+    /// Expiries of those that expire.
     #[serde(default, skip_serializing_if = "GrantEnds::is_empty")]
     #[ts(optional, as = "Option<GrantEnds>")]
     pub ends: GrantEnds,
-    /// Whether they come without HTTPS, so that they can be allowed nothing for longer than once.
+    /// Whether the origin lacks HTTPS, so that it can only be allowed once.
     pub once_only: bool,
-    /// How much of the models they may use, where they may use any.
+    /// Their model budget, if they may use models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub budget: Option<ModelBudget>,
-    /// When they last used any of it.
+    /// When they last used a permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "string")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_used: Option<Timestamp>,
 }
 
-/// What pages may do.
+/// The permissions of all origins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema, TS)]
 pub struct PermissionList {
-    /// By name.
+    /// By origin.
     pub origins: Vec<OriginPermissions>,
 }
 
-/// What pages of an origin shall be allowed; what is not named stays as it is.
+/// New permissions of an origin; absent values stay.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetPermissions {
-    /// Where they come from.
+    /// The origin.
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub origin: Origin,
@@ -107,67 +107,67 @@ pub struct SetPermissions {
     #[ts(optional, type = "string[]")]
     #[schema(value_type = Option<Vec<String>>)]
     pub allowed_tools: Option<Vec<ToolName>>,
-    /// The only MCP servers that they may bring along without a question.
+    /// The only MCP servers that they may provide without a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub servers: Option<Vec<String>>,
-    /// How long what is allowed lasts; until it is revoked when not given.
+    /// How long the grants last; default is until revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "PermissionDuration")]
     #[schema(value_type = Option<PermissionDuration>)]
     pub duration: Option<GrantDuration>,
-    /// How much of the models they may use.
+    /// Their model budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub budget: Option<SetBudget>,
 }
 
-/// What an entry of the log tells of.
+/// The type of an entry of the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditKind {
-    /// The person decided something.
+    /// A decision of the user.
     Decision,
-    /// A page used something.
+    /// A use by a page.
     Use,
 }
 
-/// An entry of the log.
+/// An entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct AuditEntry {
-    /// When it was.
+    /// The time.
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
-    /// Whom it is about.
+    /// The origin.
     pub origin: String,
-    /// What it tells of.
+    /// Its type.
     pub kind: AuditKind,
     /// The permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "PermissionScope")]
     #[schema(value_type = Option<PermissionScope>)]
     pub scope: Option<Scope>,
-    /// The method or the tool that was used; how it was decided.
+    /// The method or tool that was used, or how it was decided.
     pub what: String,
-    /// `ok` or the code of an error; what was decided.
+    /// `ok` or an error code, or the decision.
     pub outcome: String,
-    /// Where the person decided: `page` or `terminal`.
+    /// Where the user decided: `page` or `terminal`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub by: Option<String>,
 }
 
-/// A page of the log.
+/// A page of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 pub struct AuditPage {
     /// Newest first.
     pub entries: Vec<AuditEntry>,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub before: Option<String>,
-    /// How many uses since the start were too many to write down.
+    /// The number of uses since the start that were not logged.
     #[ts(type = "number")]
     pub lost: u64,
 }

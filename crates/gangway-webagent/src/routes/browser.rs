@@ -1,4 +1,4 @@
-//! `/api/browser`: where the extension says what an action in the active tab came to.
+//! `/api/browser`: results of actions that the extension executed in the active tab.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use gangway_http::{
 
 use crate::{WebAgent, browser::BrowserAnswer};
 
-/// Say what an action in the browser came to
+/// Report the result of a browser action
 #[utoipa::path(post, path = "/api/browser/acts/{id}", tag = "tools", request_body = BrowserAnswer,
     params(("id" = String, Path, description = "The action")), responses(
-    (status = 204, description = "The agent has it"),
-    (status = 404, description = "Nobody waits for it any more", body = ApiError),
+    (status = 204, description = "The agent received it"),
+    (status = 404, description = "The action is unknown or no longer pending", body = ApiError),
 ))]
 pub(super) async fn answer(
     State(agent): State<Arc<WebAgent>>,
@@ -24,7 +24,7 @@ pub(super) async fn answer(
     if agent.browser.answer(&id, said) {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let message = "this action is unknown or no longer awaited";
+    let message = "this action is unknown or no longer pending";
     Err(ApiError::new(
         StatusCode::NOT_FOUND,
         "act_not_found",

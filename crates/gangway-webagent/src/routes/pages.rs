@@ -1,4 +1,4 @@
-//! What pages load: the script, the frame behind it, and the panel of a chat.
+//! Resources for pages: the script, its broker frame, and the chat panel.
 
 use std::sync::Arc;
 
@@ -24,55 +24,57 @@ use crate::{PanelInfo, Sites, WebAgent};
 const BROKER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
     <script src=\"/broker.js\"></script></html>";
 
-/// Any page may hold the broker: it shows nothing, and does only what was allowed to the page's origin.
+/// Any page may embed the broker: it shows nothing, and does only what the page's origin is granted.
 const BROKER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors *";
 
-/// Lets pages that share nothing hold the frame.
+/// Lets cross-origin isolated pages embed the frame.
 const SHARES_NOTHING: (HeaderName, &str) = (
     HeaderName::from_static("cross-origin-embedder-policy"),
     "require-corp",
 );
 
 fn missing() -> ApiError {
-    let message = "this build has no pages in it; build them with make web";
+    let message = "this build contains no web pages; run `make web` and build again";
     ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
 }
 
-/// The script that makes `window.ai` and `window.agent`.
+/// The script that defines `window.ai` and `window.agent`.
 pub async fn script(headers: HeaderMap) -> ApiResult<Response> {
     let file = gangway_assets::file("gangway.js", &headers).ok_or_else(missing)?;
     Ok(([CROSS_ORIGIN], file).into_response())
 }
 
-/// The frame that brokers.
+/// The broker frame.
 pub async fn broker() -> Response {
     let policy = (header::CONTENT_SECURITY_POLICY, BROKER_POLICY);
-    // A policy that names who may frame a page goes before this header where both are.
+    // A `frame-ancestors` policy takes precedence over this header.
     let frames = (header::X_FRAME_OPTIONS, "SAMEORIGIN");
     let headers = [policy, frames, CROSS_ORIGIN, SHARES_NOTHING];
     (headers, Html(BROKER)).into_response()
 }
 
-/// What the frame does.
+/// The script of the broker frame.
 pub async fn broker_script(headers: HeaderMap) -> ApiResult<Response> {
     gangway_assets::file("broker.js", &headers).ok_or_else(missing)
 }
 
-/// For whom a panel is.
+/// The origin of a panel's parent.
 #[derive(Deserialize)]
 pub struct For {
     r#for: Option<String>,
 }
 
-/// The panel of a chat: framed by the page that opened it, and by nobody else.
+/// A chat panel, which only the page that opened it can embed.
 pub async fn panel(
     State(agent): State<Arc<WebAgent>>,
-    Query(wish): Query<For>,
+    Query(query): Query<For>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let parent = wish.r#for.as_deref().and_then(Sites::parent);
-    let parent = parent.ok_or_else(|| ApiError::invalid("`for` must be the origin of a page"))?;
+    let parent = query.r#for.as_deref().and_then(Sites::parent);
+    let parent = parent.ok_or_else(|| {
+        ApiError::invalid("`for` must be an origin, such as https://shop.example")
+    })?;
     let policy = agent.http.page_policy.to_str().unwrap_or_default();
     let policy = policy.replace(
         "frame-ancestors 'none'",
@@ -91,32 +93,32 @@ pub async fn panel(
     Ok(response)
 }
 
-/// What a panel was opened with.
+/// A panel's ticket.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PanelTicket {
-    /// The secret in the panel's address; it is good once.
+    /// The one-time secret from the panel's URL.
     pub ticket: String,
-    /// The origin that the panel's address names, which alone may frame it.
+    /// The origin from the panel's URL, the only one that can embed it.
     pub origin: String,
 }
 
-/// Learn which chat a panel shows
+/// Get the chat of a panel
 #[utoipa::path(post, path = "/api/panel", tag = "pages", request_body = PanelTicket, responses(
     (status = 200, body = PanelInfo),
     (status = 404, description = "The ticket was used, or the chat is closed", body = ApiError),
 ))]
 pub(super) async fn enter_panel(
     State(agent): State<Arc<WebAgent>>,
-    Json(wish): Json<PanelTicket>,
+    Json(ticket): Json<PanelTicket>,
 ) -> ApiResult<axum::Json<PanelInfo>> {
-    let found = agent.sites.panel(&wish.ticket, &wish.origin);
+    let found = agent.sites.panel(&ticket.ticket, &ticket.origin);
     found.map(axum::Json).ok_or_else(no_chat)
 }
 
 /// Close the chat that a panel shows
 #[utoipa::path(delete, path = "/api/panel/{id}", tag = "pages", params(("id" = String, Path, description = "The chat")), responses(
-    (status = 204, description = "It is closed, and its page knows"),
+    (status = 204, description = "Closed; its page is notified"),
     (status = 404, body = ApiError),
 ))]
 pub(super) async fn close_panel(
@@ -126,7 +128,7 @@ pub(super) async fn close_panel(
 ) -> ApiResult<StatusCode> {
     let session = match admitted {
         Admitted::Panel(session) => Some(session),
-        // The extension shows panels of its own.
+        // The extension shows its own panels.
         admitted if admitted.may(&agent.http, Scope::Admin) => None,
         _ => return Err(no_chat()),
     };

@@ -1,4 +1,4 @@
-//! REST over permissions: for our own pages and the command line, and for nobody else.
+//! The REST API of permissions, only for our own pages and the command line.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::{
     },
 };
 
-/// The most tools and servers that one origin may have.
+/// Maximum number of tools and of servers of one origin.
 const TOOLS: usize = 1000;
 const SERVERS: usize = 100;
 
-/// The longest address of a server.
+/// Maximum length of a server's URL.
 const ADDRESS: usize = 2000;
 
-/// Entries of the log that one answer holds, when nothing is said and at the most.
+/// Entries per page of the log: default and maximum.
 const PAGE: usize = 100;
 const MOST_PAGE: usize = 500;
 
@@ -53,17 +53,17 @@ impl From<NotChanged> for ApiError {
     }
 }
 
-/// List what pages of other origins may do
+/// List the permissions of all origins
 #[utoipa::path(get, path = "/api/permissions", tag = "permissions", responses((status = 200, body = PermissionList)))]
 pub(super) async fn list(State(agent): State<Arc<WebAgent>>) -> Json<PermissionList> {
     Json(agent.permissions.list())
 }
 
-/// Set what pages of an origin may do
+/// Set the permissions of an origin
 #[utoipa::path(patch, path = "/api/permissions", tag = "permissions", request_body = SetPermissions, responses(
-    (status = 200, description = "What they may do now", body = OriginPermissions),
-    (status = 400, description = "A scope, a tool or an origin that makes no sense, or an origin without HTTPS that can only be allowed once", body = ApiError),
-    (status = 409, description = "Too many origins are kept", body = ApiError),
+    (status = 200, description = "The new permissions", body = OriginPermissions),
+    (status = 400, description = "Invalid scope, tool or origin, or an origin without HTTPS, which can only be allowed once", body = ApiError),
+    (status = 409, description = "Too many origins", body = ApiError),
 ))]
 pub(super) async fn set(
     State(agent): State<Arc<WebAgent>>,
@@ -94,7 +94,7 @@ fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
         .as_ref()
         .is_some_and(|tools| tools.len() > TOOLS)
     {
-        let message = format!("`allowedTools` has more than {TOOLS} names");
+        let message = format!("`allowedTools` must have at most {TOOLS} names");
         return Err(ApiError::invalid(message));
     }
     if wanted
@@ -115,14 +115,14 @@ fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
     };
     if servers.len() > SERVERS || !servers.iter().all(web) {
         let message = format!(
-            "`servers` takes at most {SERVERS} addresses that begin with https:// or http://, of {ADDRESS} bytes at the most"
+            "`servers` must be at most {SERVERS} URLs with http:// or https://, each at most {ADDRESS} bytes"
         );
         return Err(ApiError::invalid(message));
     }
     Ok(())
 }
 
-/// Whom to forget. A name that is written wrong must not mean everyone.
+/// The origin to delete. A misspelled parameter must not mean all of them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Whom {
@@ -134,11 +134,11 @@ fn parse(origin: &str) -> ApiResult<Origin> {
     read.map_err(|error| ApiError::invalid(format!("`origin`: {error}")))
 }
 
-/// Forget what pages of an origin may do, or of all origins
+/// Revoke the permissions of an origin, or of all origins
 #[utoipa::path(delete, path = "/api/permissions", tag = "permissions",
-    params(("origin" = Option<String>, Query, description = "The origin; all of them when not given")), responses(
-    (status = 204, description = "They may do nothing, and may ask again"),
-    (status = 400, description = "This is no origin", body = ApiError),
+    params(("origin" = Option<String>, Query, description = "The origin; default is all")), responses(
+    (status = 204, description = "Revoked; the origin may ask again"),
+    (status = 400, description = "Invalid origin", body = ApiError),
 ))]
 pub(super) async fn forget(
     State(agent): State<Arc<WebAgent>>,
@@ -161,14 +161,14 @@ pub(super) struct Which {
     limit: Option<usize>,
 }
 
-/// Read the log of what was decided and what was used
+/// List the audit log of decisions and uses
 #[utoipa::path(get, path = "/api/permissions/audit", tag = "permissions", params(
-    ("origin" = Option<String>, Query, description = "Of this origin alone"),
-    ("before" = Option<String>, Query, description = "The `before` of another page"),
-    ("limit" = Option<usize>, Query, description = "How many entries: 1 to 500, or 100"),
+    ("origin" = Option<String>, Query, description = "Only this origin"),
+    ("before" = Option<String>, Query, description = "The `before` of the previous page"),
+    ("limit" = Option<usize>, Query, description = "Number of entries, 1 to 500; default is 100"),
 ), responses(
     (status = 200, body = AuditPage),
-    (status = 400, description = "The query makes no sense", body = ApiError),
+    (status = 400, description = "Invalid query", body = ApiError),
 ))]
 pub(super) async fn audit(
     State(agent): State<Arc<WebAgent>>,
@@ -177,7 +177,7 @@ pub(super) async fn audit(
     let origin = which.origin.as_deref().map(parse).transpose()?;
     let limit = which.limit.unwrap_or(PAGE);
     if !(1..=MOST_PAGE).contains(&limit) {
-        let message = format!("`limit` must be 1 to {MOST_PAGE}");
+        let message = format!("`limit` must be between 1 and {MOST_PAGE}");
         return Err(ApiError::invalid(message));
     }
     let page = agent.permissions.log(origin.as_ref(), which.before, limit);

@@ -1,4 +1,4 @@
-//! `/ws/browser`: the extension receives the actions it is to carry out; their results come over REST.
+//! `/ws/browser`: the extension receives the actions to execute; their results are sent over REST.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ struct Panel {
 
 impl Peer for Panel {
     async fn ready(&mut self) -> Result<(), Ending> {
-        // The sender goes with `attached` alone.
+        // The sender is dropped with `attached` only.
         let Some((id, action)) = self.actions.recv().await else {
             return std::future::pending().await;
         };
@@ -70,7 +70,7 @@ impl Peer for Panel {
     fn incoming(&mut self, message: Incoming) -> Next {
         match message {
             Incoming::Control => Next::Counted,
-            // Answers come another way.
+            // Results are sent over REST.
             Incoming::Text(_) | Incoming::Binary => Next::End(Ending::Flood),
         }
     }

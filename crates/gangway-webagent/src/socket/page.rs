@@ -1,4 +1,4 @@
-//! The broker's connection: a page enters, calls, and leaves, also by way of a connection that is lost and comes back.
+//! The broker's connection: a page enters, calls and leaves, and may reconnect in between.
 
 use std::{sync::Arc, time::Duration};
 
@@ -33,26 +33,26 @@ use crate::{
     wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome, ToolProblem},
 };
 
-/// Bytes of a message.
+/// Maximum size of a message.
 const MESSAGE: usize = 2 << 20;
 
-/// A broker that does not say who it is by then never will.
+/// Timeout of the hello.
 const HELLO: Duration = Duration::from_secs(10);
 
-/// How long a server that stops waits for the end of one more call.
+/// How long a stopping server waits for another call to end.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
-/// What closes a connection for good.
-const REFUSED: (u16, &str) = (4403, "this page is refused");
+/// The close code that forbids reconnecting.
+const REFUSED: (u16, &str) = (4403, "page rejected");
 
-/// Takes the connection of a broker.
+/// Accepts the connection of a broker.
 pub(crate) async fn open(
     State(agent): State<Arc<WebAgent>>,
     Extension(known): Extension<Admitted>,
     headers: HeaderMap,
     socket: UpgradeResult,
 ) -> ApiResult<Response> {
-    // The broker's word for the page's origin counts, so only our own frame may be the broker.
+    // The broker reports the page's origin, so only our own frame may be the broker.
     let origin = headers.get(header::ORIGIN).and_then(|v| v.to_str().ok());
     let origin = origin.unwrap_or_default().to_lowercase();
     if !agent.http.guard.own_origins().any(|own| own == origin) {
@@ -92,7 +92,7 @@ async fn greet(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by:
             within(HELLO, refuse(sink, error)).await;
             return;
         }
-        // It left, or never spoke.
+        // It left, or sent no hello.
         None => return,
     };
     let entered = match hello {
@@ -109,7 +109,7 @@ async fn greet(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by:
     }
 }
 
-/// The first message that is more than a sign of life.
+/// The first message that is not a ping.
 async fn first_word(socket: &mut WebSocket) -> Option<Result<Message, axum::Error>> {
     loop {
         match socket.next().await {
@@ -122,7 +122,7 @@ async fn first_word(socket: &mut WebSocket) -> Option<Result<Message, axum::Erro
 struct Entered {
     visit: Arc<Visit>,
     resumed: bool,
-    /// The last number that the page has.
+    /// The last number that the page received.
     seen: u64,
 }
 
@@ -138,9 +138,9 @@ async fn enter(
         ));
     }
     let origin: Origin = hello.origin.parse().map_err(|_| {
-        let words =
-            "pages without an origin of their own, as in sandboxed frames and files, get nothing";
-        SiteError::new("ERR_PERMISSION_DENIED", words)
+        let message =
+            "pages without an origin, such as sandboxed frames and local files, cannot use Gangway";
+        SiteError::new("ERR_PERMISSION_DENIED", message)
     })?;
     let tab: TabId = hello
         .tab
@@ -191,7 +191,8 @@ async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered,
     };
     let left = tokio::select! {
         left = serve(&agent.http, &known, socket, &mut connection) => left,
-        // Another connection of the same page took its place, or the page is gone. A server that stops says so itself.
+        // Another connection of the same page replaced this one, or the page was closed. A stopping server reports that
+        // separately.
         () = replaced(agent, &mine) => Left::Lost,
     };
     if !matches!(left, Left::Goodbye | Left::Ended(Ending::Revoked)) {
@@ -207,7 +208,7 @@ async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered,
     agent.leave(&visit).await;
 }
 
-/// Waits until a connection is of no use any more, unless that is because the server stops.
+/// Waits until a connection is no longer needed, unless the server is stopping.
 async fn replaced(agent: &WebAgent, mine: &CancellationToken) {
     mine.cancelled().await;
     if agent.http.stop.is_cancelled() {
@@ -220,14 +221,14 @@ struct Connection<'a> {
     agent: &'a Arc<WebAgent>,
     visit: Arc<Visit>,
     welcome: Option<BrokerWelcome>,
-    /// The number of the last message that was taken.
+    /// The number of the last message that was sent.
     sent: u64,
     messages: std::vec::IntoIter<Bytes>,
 }
 
 impl Connection<'_> {
     fn load(&mut self) -> Result<(), Ending> {
-        // A page that is too far behind begins anew.
+        // A page that is too far behind must start over.
         let after = self.visit.outbox.after(self.sent);
         let (messages, last) = after.ok_or(Ending::Log(Ended::Slow))?;
         self.messages = messages.into_iter();
@@ -237,7 +238,7 @@ impl Connection<'_> {
 }
 
 impl Peer for Connection<'_> {
-    // The stop is watched here: pages learn which calls it interrupts, and that they can be made again.
+    // Watches the stop here: pages learn which calls it interrupts and that they can be retried.
     const FOLLOWS_LOG: bool = true;
 
     async fn ready(&mut self) -> Result<(), Ending> {
@@ -280,17 +281,17 @@ impl Peer for Connection<'_> {
     }
 }
 
-/// Does what a broker says; whether its page is gone.
+/// Handles a message of a broker; returns whether its page was closed.
 fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
     match serde_json::from_str(text) {
         Ok(BrokerSays::Call { id, method, params }) => match visit.begin(id) {
             Ok(Some(stop)) => calls::start(agent, visit, id, stop, method, params),
-            // It came before the connection was lost.
+            // A duplicate from before a lost connection.
             Ok(None) => {}
             Err(error) => visit.tell(SiteTold::Error { id, error }),
         },
         Ok(BrokerSays::Abort { id }) => visit.abort(id),
-        // Nobody who is not known has business with tools.
+        // Unknown visitors have no access to tools.
         Ok(BrokerSays::Tools { .. } | BrokerSays::ToolResult { .. }) if visit.is_locked() => {}
         Ok(BrokerSays::Tools { tools }) => visit.own_tools.set(tools),
         Ok(BrokerSays::ToolResult {
@@ -306,14 +307,14 @@ fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
         }
         Ok(BrokerSays::Ack { n }) => visit.outbox.acknowledge(n),
         Ok(BrokerSays::Bye) => return true,
-        // Our own broker says nothing else; whoever does gets no answer but stays welcome.
+        // Our own broker sends nothing else; other messages are ignored.
         Ok(BrokerSays::Hello(_)) => {}
         Err(_) => refuse_unread(visit, text),
     }
     false
 }
 
-/// Half a character or a thousand lists in one another cannot be read, but whoever called must not wait for an answer.
+/// A lone surrogate or deep nesting cannot be parsed, but the caller must get an answer.
 fn refuse_unread(visit: &Visit, text: &str) {
     #[derive(serde::Deserialize)]
     struct Call {
@@ -325,8 +326,8 @@ fn refuse_unread(visit: &Visit, text: &str) {
     };
     if r#type == "call" && matches!(visit.begin(id), Ok(Some(_))) {
         visit.finish(id);
-        let words = "this call cannot be read: it has a lone surrogate, a number out of range, or too many levels of nesting";
-        let error = SiteError::wrong(words);
+        let message = "invalid call: lone surrogate, number out of range, or nested too deeply";
+        let error = SiteError::wrong(message);
         visit.tell(SiteTold::Error { id, error });
     }
 }

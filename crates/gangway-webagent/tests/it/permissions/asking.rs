@@ -2,10 +2,10 @@
 
 use gangway_core::{Grant, GrantDuration, Scope};
 use gangway_testing::eventually;
-use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, WishedServer};
+use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, ProvidedServer};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, details, grant, origin, patch, requests, tab, wish};
+use super::{Asking, SHOP, answer, details, grant, origin, patch, query, requests, tab};
 use crate::server::TestServer;
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let scopes = [Scope::ModelPrompt, Scope::ChatOpen];
-    let mut asking = Asking::begin(permissions, wish(SHOP, &scopes));
+    let mut asking = Asking::begin(permissions, query(SHOP, &scopes));
     let id = asking.id().await;
     let (status, ask) = server.get(&format!("/api/asks/{id}")).await;
     assert_eq!(status, 200);
@@ -45,7 +45,7 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
         Grant::Always
     );
     // Nothing is missing now, so nobody is asked.
-    let again = Asking::begin(&server.service.permissions, wish(SHOP, &scopes));
+    let again = Asking::begin(&server.service.permissions, query(SHOP, &scopes));
     assert_eq!(again.outcome().await.decision, Decision::NothingToAsk);
 }
 
@@ -53,20 +53,20 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
 async fn a_no_is_remembered_and_only_the_rest_is_asked() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
-    let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     answer(&server, &id, json!({ "decision": "deny" })).await;
     assert_eq!(asking.outcome().await.decision, Decision::Denied);
     let server = server.restart().await;
     let permissions = &server.service.permissions;
-    let again = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
+    let again = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]))
         .outcome()
         .await;
     assert_eq!(again.decision, Decision::NothingToAsk);
     assert_eq!(again.standing.of(Scope::ModelPrompt), Grant::Denied);
     let mut more = Asking::begin(
         permissions,
-        wish(SHOP, &[Scope::ModelPrompt, Scope::ModelList]),
+        query(SHOP, &[Scope::ModelPrompt, Scope::ModelList]),
     );
     let id = more.id().await;
     let (_, ask) = server.get(&format!("/api/asks/{id}")).await;
@@ -81,7 +81,7 @@ async fn a_no_is_remembered_and_only_the_rest_is_asked() {
         json!({ "origin": SHOP, "scopes": { "model:prompt": "not-granted" } }),
     )
     .await;
-    Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
+    Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]))
         .id()
         .await;
 }
@@ -91,7 +91,7 @@ async fn a_question_is_answered_once_and_by_one() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
         &server.service.permissions,
-        wish(SHOP, &[Scope::ModelPrompt]),
+        query(SHOP, &[Scope::ModelPrompt]),
     );
     let id = asking.id().await;
     let said = |decision| answer(&server, &id, json!({ "decision": decision }));
@@ -125,9 +125,9 @@ async fn a_question_is_answered_once_and_by_one() {
 async fn a_page_that_goes_takes_its_question_along() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
-    let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
-    let mut behind = Asking::begin(permissions, wish(SHOP, &[Scope::ChatOpen]));
+    let mut behind = Asking::begin(permissions, query(SHOP, &[Scope::ChatOpen]));
     eventually(|| async { (requests(&server)[0].1.waiting == 1).then_some(()) }).await;
     asking.task.abort();
     // The next one takes its place.
@@ -149,21 +149,21 @@ async fn one_question_of_a_site_is_shown_at_a_time_and_the_same_is_asked_once() 
     let permissions = &server.service.permissions;
     let mut first = Asking::begin(
         permissions,
-        wish(SHOP, &[Scope::ModelPrompt, Scope::ChatOpen]),
+        query(SHOP, &[Scope::ModelPrompt, Scope::ChatOpen]),
     );
     let id = first.id().await;
-    let mut from_another_tab = wish(SHOP, &[Scope::ChatOpen, Scope::ModelPrompt]);
+    let mut from_another_tab = query(SHOP, &[Scope::ChatOpen, Scope::ModelPrompt]);
     from_another_tab.tab = tab(2);
     let mut same = Asking::begin(permissions, from_another_tab);
     assert_eq!(same.id().await, id);
     let mut second = Asking::begin(
         permissions,
-        wish(SHOP, &[Scope::ModelPrompt, Scope::ModelList]),
+        query(SHOP, &[Scope::ModelPrompt, Scope::ModelList]),
     );
-    let covered = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let covered = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let mut other = Asking::begin(
         permissions,
-        wish("https://other.example", &[Scope::ModelPrompt]),
+        query("https://other.example", &[Scope::ModelPrompt]),
     );
     other.id().await;
     eventually(|| async { (requests(&server)[0].1.waiting == 2).then_some(()) }).await;
@@ -188,7 +188,7 @@ async fn allowing_it_elsewhere_answers_the_question_too() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
         &server.service.permissions,
-        wish(SHOP, &[Scope::ModelPrompt]),
+        query(SHOP, &[Scope::ModelPrompt]),
     );
     asking.id().await;
     patch(
@@ -206,7 +206,7 @@ async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() 
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let hidden = |tab: &str| {
-        let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
+        let mut hidden = query(SHOP, &[Scope::ModelPrompt]);
         hidden.hidden = true;
         hidden.tab = tab.repeat(32).parse().unwrap();
         Asking::begin(permissions, hidden)
@@ -214,7 +214,7 @@ async fn a_hidden_question_is_seen_by_its_id_alone_and_joined_by_no_other_tab() 
     let (mut one, mut other) = (hidden("a"), hidden("b"));
     let (id, other_id) = (one.id().await, other.id().await);
     assert_ne!(id, other_id);
-    let mut open = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut open = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let open_id = open.id().await;
     let (_, asks) = server.get("/api/asks").await;
     assert_eq!(asks["asks"].as_array().unwrap().len(), 1);
@@ -239,8 +239,8 @@ async fn a_server_is_asked_for_each_time_until_it_is_always_allowed() {
     let scopes = json!({ "mcp:servers.register": "granted-always" });
     patch(&server, json!({ "origin": SHOP, "scopes": scopes })).await;
     let bring = |url: &str| {
-        let mut bring = wish(SHOP, &[Scope::ServersRegister]);
-        bring.server = Some(WishedServer {
+        let mut bring = query(SHOP, &[Scope::ServersRegister]);
+        bring.server = Some(ProvidedServer {
             url: url.into(),
             name: "Shop\nfrom Gangway".into(),
             description: Some("Finds \u{202e}things".into()),
@@ -301,7 +301,7 @@ async fn where_too_many_sites_are_kept_once_is_still_possible() {
         permissions.set(&site, settings, By::Page).await.unwrap();
     }
     let _here = permissions.visit(&origin(SHOP), &tab(1));
-    let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let (status, refused) = answer(&server, &id, json!({ "decision": "always" })).await;
     assert_eq!(

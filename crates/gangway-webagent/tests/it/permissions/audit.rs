@@ -4,7 +4,7 @@ use gangway_core::Scope;
 use gangway_webagent::permissions::{By, Used};
 use serde_json::{Value, json};
 
-use super::{Asking, SHOP, answer, origin, patch, tool, wish};
+use super::{Asking, SHOP, answer, origin, patch, query, tool};
 use crate::server::TestServer;
 
 fn used(what: &str) -> Used {
@@ -31,10 +31,10 @@ async fn entries(server: &TestServer, query: &str) -> Vec<Value> {
 async fn every_decision_and_every_use_is_in_the_log_newest_first() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
-    let mut wish = wish(SHOP, &[Scope::ModelPrompt, Scope::ToolsCall]);
-    wish.offered = vec![tool("a/b"), tool("a/c")];
-    wish.reason = "a secret reason".into();
-    let mut asking = Asking::begin(permissions, wish);
+    let mut query = query(SHOP, &[Scope::ModelPrompt, Scope::ToolsCall]);
+    query.offered = vec![tool("a/b"), tool("a/c")];
+    query.reason = "a secret reason".into();
+    let mut asking = Asking::begin(permissions, query);
     let id = asking.id().await;
     answer(
         &server,

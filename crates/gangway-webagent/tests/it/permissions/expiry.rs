@@ -5,14 +5,14 @@ use gangway_core::{
     store::{Expect, Put},
 };
 use gangway_webagent::permissions::{
-    Answer, By, Decision, Settings, WishedServer, wire::AuditKind,
+    Answer, By, Decision, ProvidedServer, Settings, wire::AuditKind,
 };
 use serde_json::{Value, json};
 
 use super::{
     Asking, SHOP, answer, grant,
     once::{Still, pass},
-    origin, patch, tool, wish,
+    origin, patch, query, tool,
 };
 use crate::server::TestServer;
 
@@ -21,8 +21,12 @@ const HOUR: u64 = 60 * 60;
 /// The clock on the wall goes on while the other stands still, so ends are known to the minute.
 const MINUTE: u64 = 60;
 
-async fn always(still: &Still, wish: gangway_webagent::permissions::Wish, duration: GrantDuration) {
-    let mut asking = Asking::begin(&still.permissions, wish);
+async fn always(
+    still: &Still,
+    query: gangway_webagent::permissions::PermissionQuery,
+    duration: GrantDuration,
+) {
+    let mut asking = Asking::begin(&still.permissions, query);
     let id = asking.id().await;
     let answer = Answer {
         decision: Decision::Always,
@@ -49,9 +53,9 @@ async fn set(still: &Still, scope: Scope, duration: GrantDuration) {
 async fn a_grant_for_an_hour_ends_after_an_hour_with_its_tools_and_servers_and_can_be_asked_for_again()
  {
     let still = Still::new().await;
-    let mut asked = wish(SHOP, &[Scope::ToolsCall, Scope::ServersRegister]);
+    let mut asked = query(SHOP, &[Scope::ToolsCall, Scope::ServersRegister]);
     asked.offered = vec![tool("files/read")];
-    asked.server = Some(WishedServer {
+    asked.server = Some(ProvidedServer {
         url: "https://shop.example/mcp".into(),
         name: "Shop".into(),
         description: None,
@@ -105,7 +109,7 @@ async fn a_grant_for_an_hour_ends_after_an_hour_with_its_tools_and_servers_and_c
 async fn tools_and_servers_that_were_allowed_for_an_hour_end_before_the_scope_that_has_no_end() {
     let still = Still::new().await;
     set(&still, Scope::ToolsCall, GrantDuration::Never).await;
-    let mut asked = wish(SHOP, &[Scope::ToolsCall]);
+    let mut asked = query(SHOP, &[Scope::ToolsCall]);
     asked.offered = vec![tool("files/read")];
     asked.tools = Some(vec!["files/read".parse().unwrap()]);
     always(&still, asked, GrantDuration::Hour).await;
@@ -141,7 +145,7 @@ async fn a_grant_that_is_given_anew_lasts_as_long_as_the_last_word_says() {
 #[tokio::test(start_paused = true)]
 async fn tools_follow_the_scope_whose_end_the_person_moves() {
     let still = Still::new().await;
-    let mut asked = wish(SHOP, &[Scope::ToolsCall]);
+    let mut asked = query(SHOP, &[Scope::ToolsCall]);
     asked.offered = vec![tool("files/read")];
     always(&still, asked, GrantDuration::Hour).await;
     set(&still, Scope::ToolsCall, GrantDuration::Day).await;
@@ -219,7 +223,7 @@ async fn over_rest_an_answer_lasts_thirty_days_unless_it_says_otherwise_and_the_
             None,
         ),
     ] {
-        let mut asking = Asking::begin(&server.service.permissions, wish(SHOP, &[scope]));
+        let mut asking = Asking::begin(&server.service.permissions, query(SHOP, &[scope]));
         let id = asking.id().await;
         let (status, body) = answer(&server, &id, said).await;
         assert_eq!(status, 204, "{body}");

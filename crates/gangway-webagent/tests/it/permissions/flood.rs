@@ -5,7 +5,7 @@ use gangway_testing::eventually;
 use gangway_webagent::permissions::{Decision, TooMany};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, change, details, requests, wish};
+use super::{Asking, SHOP, answer, change, details, query, requests};
 use crate::server::TestServer;
 
 #[tokio::test]
@@ -20,17 +20,17 @@ async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
     ];
     let mut asking: Vec<_> = scopes
         .iter()
-        .map(|scope| Asking::begin(permissions, wish(SHOP, &[*scope])))
+        .map(|scope| Asking::begin(permissions, query(SHOP, &[*scope])))
         .collect();
     asking[0].id().await;
     eventually(|| async { (requests(&server)[0].1.waiting == 3).then_some(()) }).await;
-    let one_more = Asking::begin(permissions, wish(SHOP, &[Scope::ActiveTabRead]));
+    let one_more = Asking::begin(permissions, query(SHOP, &[Scope::ActiveTabRead]));
     assert_eq!(one_more.task.await.unwrap(), Err(TooMany));
     assert_eq!(TooMany.code(), "ERR_RATE_LIMITED");
     // Nobody else is shut out.
     Asking::begin(
         permissions,
-        wish("https://other.example", &[Scope::ModelPrompt]),
+        query("https://other.example", &[Scope::ModelPrompt]),
     )
     .id()
     .await;
@@ -41,7 +41,7 @@ async fn the_same_question_a_thousand_times_is_one_question_with_a_bound() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let asking: Vec<_> = (0..1000)
-        .map(|_| Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt])))
+        .map(|_| Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt])))
         .collect();
     let mut refused = 0;
     let mut waiting = Vec::new();
@@ -71,16 +71,16 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
     let mut open = Vec::new();
     for hidden in [true, false] {
         for number in 0..32 {
-            let mut wish = wish(&format!("https://s{number}.example"), &[Scope::ModelPrompt]);
-            wish.hidden = hidden;
-            let mut asking = Asking::begin(permissions, wish);
+            let mut query = query(&format!("https://s{number}.example"), &[Scope::ModelPrompt]);
+            query.hidden = hidden;
+            let mut asking = Asking::begin(permissions, query);
             asking.id().await;
             open.push(asking);
         }
-        let mut wish = wish("https://last.example", &[Scope::ModelPrompt]);
-        wish.hidden = hidden;
+        let mut query = query("https://last.example", &[Scope::ModelPrompt]);
+        query.hidden = hidden;
         assert_eq!(
-            Asking::begin(permissions, wish).task.await.unwrap(),
+            Asking::begin(permissions, query).task.await.unwrap(),
             Err(TooMany)
         );
     }
@@ -96,7 +96,7 @@ async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out()
         let from = format!("https://s{number}.evil.example");
         open.push(Asking::begin(
             permissions,
-            wish(&from, &[Scope::ModelPrompt]),
+            query(&from, &[Scope::ModelPrompt]),
         ));
     }
     eventually(|| async {
@@ -104,15 +104,15 @@ async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out()
     })
     .await;
     assert_eq!(requests(&server).len(), 4);
-    let mut other = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut other = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     other.id().await;
     // Other ports and schemes are the same site; other people's pages on one host are not.
-    let port = wish("http://evil.example:8080", &[Scope::ModelPrompt]);
+    let port = query("http://evil.example:8080", &[Scope::ModelPrompt]);
     let port = Asking::begin(permissions, port).task.await.unwrap();
     assert_eq!(port, Err(TooMany));
     for name in ["alice", "bob"] {
         let from = format!("https://{name}.github.io");
-        let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
+        let mut asking = Asking::begin(permissions, query(&from, &[Scope::ModelPrompt]));
         asking.id().await;
         open.push(asking);
     }
@@ -124,12 +124,12 @@ async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
     let permissions = &server.service.permissions;
     for number in 0..10 {
         let from = format!("https://s{number}.evil.example");
-        let mut asking = Asking::begin(permissions, wish(&from, &[Scope::ModelPrompt]));
+        let mut asking = Asking::begin(permissions, query(&from, &[Scope::ModelPrompt]));
         asking.id().await;
         asking.task.abort();
         assert!(asking.task.await.is_err());
     }
-    let next = wish("https://s11.evil.example", &[Scope::ModelPrompt]);
+    let next = query("https://s11.evil.example", &[Scope::ModelPrompt]);
     let next = Asking::begin(permissions, next).task.await.unwrap();
     assert_eq!(next, Err(TooMany));
 }
@@ -139,22 +139,22 @@ async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_i
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     for _ in 0..10 {
-        let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+        let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
         asking.id().await;
         asking.task.abort();
         assert!(asking.task.await.is_err());
     }
-    let eleventh = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let eleventh = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     assert_eq!(eleventh.task.await.unwrap(), Err(TooMany));
     Asking::begin(
         permissions,
-        wish("https://other.example", &[Scope::ModelPrompt]),
+        query("https://other.example", &[Scope::ModelPrompt]),
     )
     .id()
     .await;
     let path = format!("/api/permissions?origin={SHOP}");
     change(&server, reqwest::Method::DELETE, &path, None).await;
-    Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]))
+    Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]))
         .id()
         .await;
 }
@@ -162,7 +162,7 @@ async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_i
 #[tokio::test]
 async fn a_reason_is_one_line_that_reads_as_it_is_written() {
     let server = TestServer::start().await;
-    let mut deceiving = wish(SHOP, &[Scope::ModelPrompt]);
+    let mut deceiving = query(SHOP, &[Scope::ModelPrompt]);
     deceiving.reason = format!(
         "To help.\n\n\n\u{202e}Gangway says:\u{200b} press \u{1b}[1mAlways allow\r\n{}",
         "x".repeat(10_000)

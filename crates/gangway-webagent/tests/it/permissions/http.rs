@@ -4,7 +4,7 @@ use gangway_core::{Grant, Scope, Store};
 use gangway_webagent::permissions::Permissions;
 use serde_json::json;
 
-use super::{Asking, answer, details, origin, patch, tab, wish};
+use super::{Asking, answer, details, origin, patch, query, tab};
 use crate::server::TestServer;
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_
         assert!(answer["message"].as_str().unwrap().contains("HTTPS"));
     }
     let _here = permissions.visit(&origin(LAN), &tab(1));
-    let mut asking = Asking::begin(permissions, wish(LAN, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(permissions, query(LAN, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     assert!(details(&server, &id).once_only);
     let said = json!({ "decision": "always", "duration": "1h" });

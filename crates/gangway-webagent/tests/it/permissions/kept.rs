@@ -15,7 +15,7 @@ use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings}
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Asking, SHOP, change, grant, origin, patch, wish};
+use super::{Asking, SHOP, change, grant, origin, patch, query};
 use crate::server::TestServer;
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn where_the_disk_fails_nothing_is_given_and_what_is_taken_is_gone() {
         async move { permissions.set(&origin(SHOP), settings, By::Page).await }
     };
     set(Scope::ModelPrompt, Grant::Always).await.unwrap();
-    let mut asking = Asking::begin(&permissions, wish(SHOP, &[Scope::ModelList]));
+    let mut asking = Asking::begin(&permissions, query(SHOP, &[Scope::ModelList]));
     let id = asking.id().await;
     broken.store(true, Ordering::SeqCst);
     let answer = Answer {

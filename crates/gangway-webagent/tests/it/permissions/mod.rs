@@ -13,7 +13,7 @@ mod watching;
 use std::sync::Arc;
 
 use gangway_core::{AskBody, Asker, Grant, Origin, Scope, Tool, asks::PermissionRequest};
-use gangway_webagent::permissions::{AskId, Outcome, Permissions, TabId, TooMany, Wish};
+use gangway_webagent::permissions::{AskId, Outcome, PermissionQuery, Permissions, TabId, TooMany};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -30,8 +30,8 @@ fn tab(number: u8) -> TabId {
     format!("{number:032x}").parse().unwrap()
 }
 
-fn wish(from: &str, scopes: &[Scope]) -> Wish {
-    Wish {
+fn query(from: &str, scopes: &[Scope]) -> PermissionQuery {
+    PermissionQuery {
         origin: origin(from),
         tab: tab(1),
         embedder: None,
@@ -74,19 +74,19 @@ fn details(server: &TestServer, id: &AskId) -> PermissionRequest {
     }
 }
 
-/// A wish that is being asked for.
+/// A query that is being asked for.
 struct Asking {
     shown: mpsc::Receiver<AskId>,
     task: JoinHandle<Result<Outcome, TooMany>>,
 }
 
 impl Asking {
-    fn begin(permissions: &Arc<Permissions>, wish: Wish) -> Self {
+    fn begin(permissions: &Arc<Permissions>, query: PermissionQuery) -> Self {
         let (tell, shown) = mpsc::channel(1);
         let permissions = Arc::clone(permissions);
         let task = tokio::spawn(async move {
             let told = move |id: &AskId| tell.try_send(id.clone()).unwrap();
-            permissions.request(wish, told).await
+            permissions.request(query, told).await
         });
         Self { shown, task }
     }

@@ -6,7 +6,7 @@ use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
 use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
 use tempfile::TempDir;
 
-use super::{Asking, SHOP, grant, origin, tab, wish};
+use super::{Asking, SHOP, grant, origin, query, tab};
 
 /// Permissions on a clock that stands still until it is moved.
 pub(super) struct Still {
@@ -39,7 +39,7 @@ impl Still {
 
     /// Asks for a scope and is answered with once.
     async fn give(&self, scope: Scope) {
-        let mut asking = Asking::begin(&self.permissions, wish(SHOP, &[scope]));
+        let mut asking = Asking::begin(&self.permissions, query(SHOP, &[scope]));
         let id = asking.id().await;
         let answer = Answer {
             decision: Decision::Once,
@@ -151,7 +151,7 @@ async fn once_is_for_the_origin_and_goes_when_it_is_revoked() {
 #[tokio::test(start_paused = true)]
 async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
     let still = Still::new().await;
-    let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(&still.permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     pass(117).await;
     assert_eq!(still.asks.list().len(), 1);
@@ -180,7 +180,7 @@ async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
 #[tokio::test(start_paused = true)]
 async fn a_window_that_is_closed_and_does_not_come_back_leaves_the_question_unanswered() {
     let still = Still::new().await;
-    let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(&still.permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let window = still.asks.window(&id).unwrap();
     drop(window);
@@ -203,7 +203,7 @@ async fn a_window_that_is_closed_and_does_not_come_back_leaves_the_question_unan
 #[tokio::test(start_paused = true)]
 async fn one_of_two_windows_that_is_closed_closes_no_question() {
     let still = Still::new().await;
-    let mut asking = Asking::begin(&still.permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(&still.permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     let one = still.asks.window(&id).unwrap();
     drop(still.asks.window(&id).unwrap());

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use gangway_core::{Scope, Tool};
-use gangway_webagent::permissions::{Decision, Permissions, Wish};
+use gangway_webagent::permissions::{Decision, PermissionQuery, Permissions};
 use serde_json::json;
 
-use super::{Asking, SHOP, answer, details, origin, patch, tab, tool, wish};
+use super::{Asking, SHOP, answer, details, origin, patch, query, tab, tool};
 use crate::server::TestServer;
 
-fn with_tools(scopes: &[Scope], named: Option<&[&str]>, offered: &[&str]) -> Wish {
-    let mut wish = wish(SHOP, scopes);
-    wish.tools = named.map(|names| names.iter().map(|name| name.parse().unwrap()).collect());
-    wish.offered = offered.iter().map(|name| tool(name)).collect();
-    wish
+fn with_tools(scopes: &[Scope], named: Option<&[&str]>, offered: &[&str]) -> PermissionQuery {
+    let mut query = query(SHOP, scopes);
+    query.tools = named.map(|names| names.iter().map(|name| name.parse().unwrap()).collect());
+    query.offered = offered.iter().map(|name| tool(name)).collect();
+    query
 }
 
 fn allowed(permissions: &Permissions) -> Option<Vec<String>> {

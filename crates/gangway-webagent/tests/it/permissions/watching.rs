@@ -12,7 +12,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message},
 };
 
-use super::{Asking, SHOP, answer, patch, wish};
+use super::{Asking, SHOP, answer, patch, query};
 use crate::server::TestServer;
 
 struct Watching(WebSocketStream<MaybeTlsStream<TcpStream>>);
@@ -70,7 +70,7 @@ async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
         Watching::open(&server, "").await,
     );
     assert!(one.asks().await.is_empty() && other.asks().await.is_empty());
-    let mut asking = Asking::begin(permissions, wish(SHOP, &[Scope::ModelPrompt]));
+    let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     assert_eq!(one.asks().await, [SHOP]);
     assert_eq!(other.asks().await, [SHOP]);
@@ -109,7 +109,7 @@ async fn closing_the_window_of_a_question_leaves_it_unanswered() {
     let server = TestServer::start().await;
     let mut asking = Asking::begin(
         &server.service.permissions,
-        wish(SHOP, &[Scope::ModelPrompt]),
+        query(SHOP, &[Scope::ModelPrompt]),
     );
     let id = asking.id().await;
     let mut any = Watching::open(&server, "").await;
@@ -128,7 +128,7 @@ async fn closing_the_window_of_a_question_leaves_it_unanswered() {
 #[tokio::test]
 async fn a_hidden_question_is_told_to_its_own_window_alone() {
     let server = TestServer::start().await;
-    let mut hidden = wish(SHOP, &[Scope::ModelPrompt]);
+    let mut hidden = query(SHOP, &[Scope::ModelPrompt]);
     hidden.hidden = true;
     let mut asking = Asking::begin(&server.service.permissions, hidden);
     let id = asking.id().await;

@@ -8,7 +8,7 @@ use std::{
 use gangway_client::{DataFolder, ServerNote};
 use gangway_core::{Grant, Scope, Tool};
 use gangway_testing::webagent_client::SHOP;
-use gangway_webagent::permissions::{AskId, Decision, Wish};
+use gangway_webagent::permissions::{AskId, Decision, PermissionQuery};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -72,7 +72,7 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
             .await
             .contains("no pending requests")
     );
-    let asked = Wish {
+    let asked = PermissionQuery {
         origin: SHOP.parse().unwrap(),
         tab: format!("{:032x}", 1).parse().unwrap(),
         embedder: None,

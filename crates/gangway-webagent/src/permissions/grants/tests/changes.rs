@@ -1,4 +1,4 @@
-//! Changes of grants as they are stored, counted and logged.
+//! Changes of grants: stored, counted and logged.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use tempfile::TempDir;
 
 use super::{
     super::{
-        super::{By, Permissions, Presence, Standing, wish::Decision},
+        super::{By, Permissions, Presence, Standing, query::Decision},
         Answered, Edit, Kept, MOST, NotChanged, PREFIX, Settings,
     },
     SERVER, allowed, answer, checked, settings, shop, tab,
 };
 
-/// Permissions on a folder of their own, with one page of the shop.
+/// Permissions in a temporary folder, with one page of the shop.
 struct Stage {
     permissions: Arc<Permissions>,
     _here: Presence,
@@ -85,11 +85,11 @@ async fn tools_that_are_allowed_once_add_to_the_list_until_they_are_unchecked() 
     assert_eq!(stage.tools().as_deref(), Some("a/b a/c"));
     stage.answer(checked(Decision::Denied, &[], ["a/b"])).await;
     assert_eq!(stage.tools().as_deref(), Some("a/b"));
-    // The end of its scope ends it, and other settings do not.
+    // The end of its scope ends it; other settings do not.
     let other = [(Scope::ModelList, Grant::NotGranted)];
     stage.set(settings(&other, GrantDuration::Never)).await;
     assert_eq!(stage.tools().as_deref(), Some("a/b"));
-    // The scope is allowed once only, so a tool that is always allowed ends with it.
+    // The scope is allowed once, so an always-allowed tool ends with it.
     stage
         .answer(checked(Decision::Always, &[], ["a/b", "a/c"]))
         .await;
@@ -112,7 +112,7 @@ async fn a_list_that_is_set_is_the_only_one() {
         .answer(checked(Decision::Once, &[], ["a/b", "a/c"]))
         .await;
     assert_eq!(stage.tools().as_deref(), Some("a/b a/c"));
-    // The scope that is kept is enough for the tools that were allowed once.
+    // The stored scope suffices for the tools that were allowed once.
     stage.set(settings(&[], GrantDuration::Never)).await;
     assert_eq!(stage.tools().as_deref(), Some("a/b a/c"));
     let only = Settings {
@@ -121,7 +121,7 @@ async fn a_list_that_is_set_is_the_only_one() {
     };
     stage.set(only).await;
     assert_eq!(stage.tools().as_deref(), Some("a/b"));
-    // What is always allowed is kept alone.
+    // Only "always allow" is stored.
     let given = stage
         .permissions
         .lock()
@@ -204,7 +204,7 @@ async fn where_a_thousand_origins_are_kept_no_other_is_added() {
         .await
         .unwrap_err();
     assert_eq!(refused, NotChanged::TooManyOrigins);
-    // Those that are kept can be changed, and what keeps nothing needs no place.
+    // Existing origins can still be changed, and "allow once" needs no entry.
     set(&shop(), Scope::ModelList, Grant::Always).await.unwrap();
     set(&next, Scope::ChatOpen, Grant::NotGranted)
         .await

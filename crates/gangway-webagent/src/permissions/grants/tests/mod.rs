@@ -1,4 +1,4 @@
-//! What answers and settings make of the grants of an origin.
+//! The effect of answers and settings on an origin's grants.
 
 mod changes;
 
@@ -28,7 +28,7 @@ fn after(hours: i64) -> Timestamp {
     noon() + SignedDuration::from_hours(hours)
 }
 
-/// An answer about these scopes, in one tab, with no tools and no server.
+/// An answer about these scopes in one tab, without tools and servers.
 fn answer(decision: Decision, scopes: &[Scope]) -> Answered {
     Answered {
         decision,
@@ -41,7 +41,7 @@ fn answer(decision: Decision, scopes: &[Scope]) -> Answered {
     }
 }
 
-/// An answer that leaves `checked` of the tools `a/b` and `a/c`.
+/// An answer that selects `checked` of the tools `a/b` and `a/c`.
 fn checked<const N: usize>(decision: Decision, scopes: &[Scope], names: [&str; N]) -> Answered {
     Answered {
         shown: tools(["a/b", "a/c"]),
@@ -66,7 +66,7 @@ fn answered(kept: Kept, answer: Answered) -> Kept {
     Edit::Answered(answer).apply(kept, noon()).unwrap()
 }
 
-/// What is kept after tools, a server and two scopes were allowed for an hour.
+/// The stored grants after tools, a server and two scopes were allowed for an hour.
 fn allowed() -> Kept {
     let scopes = [Scope::ToolsCall, Scope::ServersRegister];
     let mut yes = checked(Decision::Always, &scopes, ["a/b", "a/c"]);
@@ -91,7 +91,7 @@ fn yes_and_no_are_kept_and_once_is_not() {
     assert_eq!(denied.scopes, [(Scope::ToolsCall, Grant::Denied)].into());
     assert!(!denied.allows() && !denied.is_empty());
     assert_eq!((denied.servers.len(), denied.ends.is_empty()), (0, true));
-    // A refusal ends what was allowed, and the tools with it.
+    // A denial ends what was allowed, including its tools.
     let denied = answered(yes.clone(), no);
     assert_eq!((denied.tools, denied.ends.tools.len()), (None, 0));
     assert!(!denied.ends.scopes.contains_key(&Scope::ToolsCall));
@@ -116,7 +116,7 @@ fn tools_that_were_shown_and_left_unchecked_are_taken_away() {
     let once = answered(before.clone(), checked(Decision::Once, &scope, ["a/b"]));
     assert_eq!(once.tools, Some(tools(["a/b", "other/x"])));
     assert!(!once.ends.tools.contains_key(&"a/c".parse().unwrap()));
-    // What is allowed once is not kept.
+    // "Allow once" is not stored.
     before.tools = Some(tools(["other/x"]));
     let once = answered(before.clone(), checked(Decision::Once, &scope, ["a/b"]));
     assert_eq!(once.tools, Some(tools(["other/x"])));
@@ -136,7 +136,7 @@ fn settings_grant_refuse_and_revoke_scopes() {
     ];
     let kept = set(Kept::default(), settings(&both, GrantDuration::Hour)).unwrap();
     assert_eq!(kept.scopes, both.into());
-    // Only what is allowed ends.
+    // Only what is allowed expires.
     assert_eq!(kept.ends.scopes, [(Scope::ModelPrompt, after(1))].into());
     let revoked = both.map(|(scope, _)| (scope, Grant::NotGranted));
     let kept = set(kept, settings(&revoked, GrantDuration::Hour)).unwrap();

@@ -1,4 +1,4 @@
-//! What a page wishes for, what of it the person has to be asked, and what came of it.
+//! A page's permission request, the part to ask the user, and its outcome.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -6,71 +6,71 @@ use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName, sanitize::is_vis
 
 use super::standing::Standing;
 
-/// The most tools that one question shows; nobody reads more.
+/// Maximum number of tools that one request shows; nobody reads more.
 const TOOLS: usize = 500;
 
-/// What a page wishes for.
+/// A page's permission request.
 #[derive(Debug, Clone)]
-pub struct Wish {
-    /// Where the page comes from.
+pub struct PermissionQuery {
+    /// The page's origin.
     pub origin: Origin,
-    /// The tab that it is in. Hold its `visit` meanwhile: what is allowed once ends with the tab.
+    /// The page's tab. Hold its `visit` meanwhile: "allow once" ends with the tab.
     pub tab: TabId,
-    /// The page of another site in whose frame it is, and which lets it ask.
+    /// The parent page of another site that lets it ask.
     pub embedder: Option<Origin>,
-    /// What it wishes to do.
+    /// The requested scopes.
     pub scopes: Vec<Scope>,
-    /// Why, in its own words.
+    /// The reason, in the page's message.
     pub reason: String,
-    /// The tools that it named; `server/*` names all of a server.
+    /// The requested tools; `server/*` means all of a server.
     pub tools: Option<Vec<ToolName>>,
-    /// The tools that there are.
+    /// The available tools.
     pub offered: Vec<Arc<Tool>>,
-    /// An MCP server that it brings along.
-    pub server: Option<WishedServer>,
-    /// Whether only who knows the question's id may see it.
+    /// An MCP server that the page provides.
+    pub server: Option<ProvidedServer>,
+    /// Whether it is visible only to who knows the request's id.
     pub hidden: bool,
 }
 
-/// An MCP server that a page brings along, in its own words.
+/// An MCP server that a page provides, as the page describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WishedServer {
-    /// Where it is.
+pub struct ProvidedServer {
+    /// Its URL.
     pub url: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     pub description: Option<String>,
-    /// The tools that it is said to have.
+    /// Its tools, according to the page.
     pub tools: Vec<String>,
 }
 
-/// What came of a wish.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the person said.
+    /// The user's decision.
     pub decision: Decision,
-    /// What the origin may do now.
+    /// The permissions of the origin now.
     pub standing: Standing,
 }
 
-/// What the person said.
+/// The user's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// Yes, for a while.
+    /// Allowed for a while.
     Once,
-    /// Yes, until it is revoked.
+    /// Allowed until revoked.
     Always,
-    /// No; about scopes that is remembered.
+    /// Denied; stored for scopes.
     Denied,
-    /// Nothing: the window was closed, or it took too long.
+    /// Dismissed or timed out.
     Unanswered,
-    /// There was nothing to ask: all of it was allowed or refused before. The standing tells which.
+    /// Nothing to ask: everything was decided before. See the standing.
     NothingToAsk,
 }
 
 impl Decision {
-    /// As it stands in the log.
+    /// Its name in the log.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -83,43 +83,41 @@ impl Decision {
     }
 }
 
-/// Too many questions wait for the person already.
+/// Too many open requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "too many questions of this site wait for the person, or were not answered with yes; try again later"
-)]
+#[error("too many permission requests of this site are open or were not allowed; try again later")]
 pub struct TooMany;
 
 impl TooMany {
-    /// The name by which pages know it.
+    /// The error code, as pages know it.
     #[must_use]
     pub fn code(self) -> &'static str {
         "ERR_RATE_LIMITED"
     }
 }
 
-/// What the person is asked.
+/// What the user is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Question {
     pub(super) scopes: BTreeSet<Scope>,
     pub(super) tools: Option<Vec<Arc<Tool>>>,
-    pub(super) server: Option<WishedServer>,
+    pub(super) server: Option<ProvidedServer>,
 }
 
-impl Wish {
-    /// Questions of one lane are shown one at a time: those of an origin, or, while nobody knows who is there and any origin may
-    /// be claimed, those of one tab.
+impl PermissionQuery {
+    /// Requests of one lane are shown one at a time: those of an origin, or those of a tab while the visitor is unknown
+    /// and may claim any origin.
     pub(super) fn lane(&self) -> (&Origin, Option<&TabId>) {
         (&self.origin, self.hidden.then_some(&self.tab))
     }
 
-    /// What of it is missing; nothing when there is nothing to ask.
+    /// The missing part; `None` if there is nothing to ask.
     pub(super) fn question(
         &self,
         standing: &Standing,
         servers: &BTreeSet<String>,
     ) -> Option<Question> {
-        // Whoever is not known yet shows by the answer who is there, also where nothing is missing.
+        // An unknown visitor proves by the answer who they are, even if nothing is missing.
         let missing = |scope: &Scope| match standing.of(*scope) {
             Grant::NotGranted => true,
             Grant::Denied => false,
@@ -146,7 +144,7 @@ impl Wish {
 
     fn shown_tools(&self) -> Vec<Arc<Tool>> {
         let named = |tool: &Arc<Tool>| self.tools.as_ref().is_none_or(|_| self.names(&tool.name));
-        // A name that reads otherwise than it is written cannot be decided about.
+        // Nobody can decide about a name that is displayed differently from how it is written.
         let readable = |tool: &Arc<Tool>| is_visible(&tool.name.to_string());
         let tools = self
             .offered
@@ -155,17 +153,18 @@ impl Wish {
         tools.take(TOOLS).cloned().collect()
     }
 
-    /// Whether the page named this tool.
+    /// Whether the page requested this tool by name.
     pub(super) fn names(&self, tool: &ToolName) -> bool {
         let mut named = self.tools.iter().flatten();
         named.any(|name| name == tool || (name.tool() == "*" && name.server() == tool.server()))
     }
 
-    /// Whether the person need not be asked twice about the two.
+    /// Whether one answer suffices for both.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let scopes = |wish: &Self| wish.scopes.iter().copied().collect::<BTreeSet<_>>();
-        let tools = |wish: &Self| {
-            wish.tools
+        let scopes = |query: &Self| query.scopes.iter().copied().collect::<BTreeSet<_>>();
+        let tools = |query: &Self| {
+            query
+                .tools
                 .iter()
                 .flatten()
                 .cloned()
