@@ -10,31 +10,31 @@ use crate::{approvals::ApprovalPolicy, entry::ServerEntry};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolsConfig {
-    /// Seconds that a call may take.
+    /// Timeout of a call, in seconds.
     pub timeout_seconds: u64,
-    /// Calls of one session, key or origin at the same time.
+    /// Maximum number of concurrent calls per session, key or origin.
     pub at_once: usize,
-    /// Before which tool calls the chat's agent asks, for servers that have no `approval` of their own.
+    /// Default approval policy of servers.
     pub approval: ApprovalPolicy,
-    /// Calls that the built-in agent makes in one turn.
+    /// Maximum number of calls of the built-in agent in one turn.
     pub calls_per_turn: u32,
-    /// Bytes of a result that are given at once; the rest can be asked for.
+    /// Size limit of a result in bytes; the rest can be requested.
     pub result_bytes: usize,
-    /// Seconds that a server may take to start.
+    /// Timeout for starting a server, in seconds.
     pub start_seconds: u64,
-    /// Where the catalog of servers comes from: a registry's URL, or `off`.
+    /// The URL of the MCP registry for the catalog, or `off`.
     pub catalog_url: String,
-    /// Folders with programs such as npx and uvx, looked into before those of `PATH`.
+    /// Folders with programs such as npx and uvx, searched before those of `PATH`.
     pub programs: Vec<PathBuf>,
-    /// Seconds that a package may take to come in.
+    /// Timeout for installing a package, in seconds.
     pub install_seconds: u64,
 }
 
-/// The registry that everybody shares.
+/// The public registry.
 pub const PUBLIC_CATALOG: &str = "https://registry.modelcontextprotocol.io";
 
 impl ToolsConfig {
-    /// The registry, unless it is switched off.
+    /// The registry, unless disabled.
     #[must_use]
     pub fn catalog(&self) -> Option<&str> {
         let url = self.catalog_url.trim();
@@ -58,10 +58,10 @@ impl Default for ToolsConfig {
     }
 }
 
-/// What decides which MCP servers there are and how their tools are called.
+/// The settings that determine the MCP servers and how their tools are called.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSettings {
     pub tools: ToolsConfig,
-    /// The MCP servers of the settings, by name.
+    /// The MCP servers of config.yaml, by id.
     pub servers: BTreeMap<String, ServerEntry>,
 }

@@ -1,4 +1,4 @@
-//! Elicitation: what MCP servers ask the person in the middle of a call.
+//! Elicitation: requests of MCP servers to the user during a call.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use gangway_core::{
 use gangway_mcp::{Answer, Asker, Question, fits};
 use serde_json::Value;
 
-/// Open requests of all servers; a person answers one after the other.
+/// Maximum number of open requests of all servers.
 const LIMIT: usize = 32;
 
-/// Characters of a message, and bytes of the form that comes with it.
+/// Maximum length of a message, and size of its form.
 const MESSAGE: usize = 4000;
 const FORM: usize = 64 << 10;
 
-/// Passes elicitation requests of MCP servers on to the person.
+/// Passes elicitation requests of MCP servers to the user.
 pub struct Elicitation(pub Arc<Asks>);
 
 impl Elicitation {

@@ -1,4 +1,4 @@
-//! An MCP server as people write it down: the same form that other hosts use.
+//! Entries of MCP servers in the common JSON form of MCP hosts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,47 +20,46 @@ use crate::approvals::ApprovalPolicy;
 #[serde(default)]
 #[ts(optional_fields)]
 pub struct ServerEntry {
-    /// The program of a server that runs here.
+    /// The command of a local server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What it is given. `${secret:NAME}` stands for a secret.
+    /// Its arguments. `${secret:NAME}` inserts a secret.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>")]
     pub args: Vec<String>,
-    /// What is added to its environment. `${secret:NAME}` stands for a secret.
+    /// Additional environment variables. `${secret:NAME}` inserts a secret.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// Its working directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     #[ts(optional, type = "string")]
     pub cwd: Option<PathBuf>,
-    /// The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
+    /// The URL of a remote server. `${secret:NAME}` inserts a secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Sent along with every request to it. `${secret:NAME}` stands for a secret.
+    /// Headers of all requests to it. `${secret:NAME}` inserts a secret.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub headers: BTreeMap<String, String>,
-    /// Whether it does not start with everything else.
+    /// Whether it is not started.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>")]
     pub disabled: bool,
-    /// Seconds that a call may take.
+    /// Timeout of a call, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub timeout_seconds: Option<u64>,
-    /// Before which calls of its tools the chat's agent asks: `writes`, `all` or `none`; as `tools.approval` says when
-    /// absent.
+    /// Which calls of its tools need approval: `writes`, `all` or `none`; default is `tools.approval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalPolicy>,
-    /// What the installer noted; nobody else writes it.
+    /// Metadata written by the installer only.
     #[serde(rename = "gangway", skip_serializing_if = "Option::is_none")]
     pub installed: Option<Installed>,
 }
 
-/// What the installer noted about a server.
+/// The installer's metadata of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", default)]
 #[ts(optional_fields)]
@@ -68,44 +67,44 @@ pub struct Installed {
     /// Its name in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The package and its version.
+    /// The package with its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The names of its secrets, by the names of its inputs.
+    /// The names of its secrets by input.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub secrets: BTreeMap<String, String>,
-    /// Whether its URL must lead to the public internet: a stranger wrote it.
+    /// Whether its URL must be on the public internet, since it is from an untrusted author.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>")]
     pub public_only: bool,
 }
 
-/// Why an entry is no server.
+/// Why an entry is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadEntry {
-    /// Its name does not fit.
+    /// Its id is invalid.
     #[error(transparent)]
     Id(#[from] gangway_mcp::BadServerId),
-    /// Its name is Gangway's.
-    #[error("gangway is the name of Gangway's own tools; choose another one")]
+    /// Its id is reserved.
+    #[error("`gangway` is reserved for Gangway's own tools; use another name")]
     Own,
-    /// It says nothing or too much.
-    #[error("{id} needs either a command or a URL")]
+    /// It has neither a command nor a URL, or both.
+    #[error("{id} must have either a command or a URL")]
     Neither {
         /// The server.
         id: String,
     },
-    /// Its URL is none.
-    #[error("{id} has the URL {url:?}, but must have one that begins with http:// or https://")]
+    /// Its URL is invalid.
+    #[error("the URL of {id} must start with http:// or https://, not {url:?}")]
     Url {
         /// The server.
         id: String,
-        /// What it has.
+        /// Its URL.
         url: String,
     },
-    /// It names a secret that is not there.
-    #[error("{id} needs the secret {name}: gangway secrets set {name}")]
+    /// It uses a secret that does not exist.
+    #[error("{id} needs the secret {name}; set it with: gangway secrets set {name}")]
     NoSecret {
         /// The server.
         id: String,
@@ -115,7 +114,7 @@ pub enum BadEntry {
 }
 
 impl ServerEntry {
-    /// Whether this can be a server.
+    /// Checks the entry.
     pub fn check(&self, id: &str) -> Result<ServerId, BadEntry> {
         let parsed: ServerId = id.parse()?;
         if id == OWN {
@@ -138,7 +137,7 @@ impl ServerEntry {
         }
     }
 
-    /// As the host runs it; `secret` knows the secrets.
+    /// The entry as the host runs it, with the values of `secret`.
     pub fn spec(
         &self,
         id: &str,
@@ -161,7 +160,7 @@ impl ServerEntry {
                     .collect::<Result<_, BadEntry>>()?,
                 policy: match &self.installed {
                     Some(installed) if installed.public_only => UrlPolicy::PublicOnly,
-                    // A person wrote it down.
+                    // The user wrote it.
                     _ => UrlPolicy::Any,
                 },
             },
@@ -192,7 +191,7 @@ impl ServerEntry {
 }
 
 impl ServerEntry {
-    /// The names of the secrets that it needs.
+    /// The names of the secrets that it uses.
     #[must_use]
     pub fn secrets(&self) -> BTreeSet<String> {
         let texts = self.args.iter().chain(self.env.values());
@@ -256,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_a_command_or_a_url() {
-        for (json, words) in [
+        for (json, message) in [
             (serde_json::json!({}), "either"),
             (serde_json::json!({ "command": " " }), "either"),
             (
@@ -266,7 +265,7 @@ mod tests {
             (serde_json::json!({ "url": "ftp://x" }), "http://"),
         ] {
             let error = entry(json).check("a").unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         assert!(
             entry(serde_json::json!({ "command": "x" }))

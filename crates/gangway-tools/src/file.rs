@@ -1,4 +1,4 @@
-//! The servers that were added: one file in the data folder, in the form that other hosts read and write.
+//! The file of added servers in the data folder, in the common JSON form of MCP hosts.
 
 use std::{
     collections::BTreeMap,
@@ -20,10 +20,10 @@ pub struct ServersFile {
     path: PathBuf,
 }
 
-/// What is in it.
+/// Its contents.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Servers {
-    /// The servers by name.
+    /// The servers by id.
     #[serde(rename = "mcpServers", default)]
     pub servers: BTreeMap<String, ServerEntry>,
 }
@@ -31,24 +31,24 @@ pub struct Servers {
 /// Why servers cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// An entry is no server.
+    /// An entry is invalid.
     #[error(transparent)]
     Entry(#[from] BadEntry),
-    /// A name is taken.
-    #[error("there is a server named {0} already; remove it first: gangway mcp remove {0}")]
+    /// An id is in use.
+    #[error("a server named {0} already exists; remove it first: gangway mcp remove {0}")]
     Taken(String),
-    /// A name is not there.
-    #[error("there is no server named {0}; `gangway mcp list` shows them")]
+    /// No such server.
+    #[error("server {0} not found; `gangway mcp list` shows all servers")]
     NotFound(String),
-    /// The file does not hold servers.
-    #[error("{path} cannot be understood: {reason}", path = path.display())]
+    /// The file is invalid.
+    #[error("invalid file {path}: {reason}", path = path.display())]
     Garbled {
         /// The file.
         path: PathBuf,
         /// Where and why.
         reason: String,
     },
-    /// The file cannot be used.
+    /// The file cannot be read or written.
     #[error("{path}: {error}", path = path.display())]
     Io {
         /// The file.
@@ -67,7 +67,7 @@ impl ServersFile {
         }
     }
 
-    /// What is in it; nothing when it is not there.
+    /// Its contents; empty if it does not exist.
     pub fn read(&self) -> Result<Servers, FileError> {
         match std::fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Servers::default()),
@@ -84,7 +84,7 @@ impl ServersFile {
         self.change(|servers| {
             for (id, mut entry) in more {
                 entry.check(&id)?;
-                // A file of someone else could name secrets that go when the server goes.
+                // Metadata from elsewhere could name secrets that would be removed with the server.
                 entry.installed = None;
                 if !replace && servers.contains_key(&id) {
                     return Err(FileError::Taken(id));
@@ -95,7 +95,7 @@ impl ServersFile {
         })
     }
 
-    /// Adds a server with what the installer noted about it.
+    /// Adds a server with the installer's metadata.
     pub fn install(&self, id: &str, entry: ServerEntry) -> Result<(), FileError> {
         self.change(|servers| {
             entry.check(id)?;
@@ -118,7 +118,7 @@ impl ServersFile {
         })
     }
 
-    /// Removes one and says what it was.
+    /// Removes a server, and returns its entry.
     pub fn remove(&self, id: &str) -> Result<ServerEntry, FileError> {
         self.change(|servers| match servers.remove(id) {
             Some(entry) => Ok(entry),
@@ -126,7 +126,7 @@ impl ServersFile {
         })
     }
 
-    /// Reads, changes and writes with nobody in between.
+    /// Changes the file under a lock.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, ServerEntry>) -> Result<T, FileError>,

@@ -1,12 +1,11 @@
-//! The person's tools: MCP servers of the settings and those that were added, joined with the tools that parts of Gangway
-//! offer themselves.
+//! The user's tools: configured and added MCP servers, joined with the tools that parts of Gangway offer.
 //!
-//! - `tools`: the service; which MCP servers there are and which of them run
+//! - `tools`: the service; the list of MCP servers, and which of them run
 //! - `toolset`: everything an agent can call: MCP servers and the `ToolSource`s that the binary names
-//! - `approvals`: before which calls the person is asked, and what they chose
-//! - `elicitation`: what MCP servers ask the person
-//! - `entry`, `file`: an MCP server as people write it down, and the file of those that were added
-//! - `catalog`, `install`: what can be installed, and how it is
+//! - `approvals`: which calls need the user's approval, and stored choices
+//! - `elicitation`: requests of MCP servers to the user
+//! - `entry`, `file`: entries of MCP servers, and the file of added ones
+//! - `catalog`, `install`: installable servers, and installs
 //! - `login`: OAuth at MCP servers
 //! - `config`, `routes`, `wire`: its settings, its routes and their messages
 //!
@@ -34,7 +33,7 @@ use gangway_http::Http;
 pub use tools::{GUARD, Tools, Wanted};
 pub use toolset::Toolset;
 
-/// What the routes use.
+/// State of the routes.
 pub struct ToolsState {
     pub http: Arc<Http>,
     pub tools: Arc<Tools>,

@@ -1,4 +1,4 @@
-//! Logging in at servers that want it: the page to open, the way back, and where the tokens are.
+//! OAuth login at MCP servers: the page to open, the redirect, and the stored tokens.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use utoipa::ToSchema;
 use crate::ToolsState;
 use crate::routes::{no_server, server};
 
-/// Where the browser comes back to. It is no part of the API: it is opened from the page of another site.
+/// The redirect URI. Not part of the API: other sites' login pages redirect to it.
 const CALLBACK: &str = "/oauth/callback";
 
-/// What servers gave after a log-in, kept with the other secrets.
+/// Tokens of servers, stored as secrets.
 pub(crate) struct Tokens(pub(crate) Secrets);
 
 impl Tokens {
@@ -54,10 +54,10 @@ impl Tokens {
         + 'static,
     ) -> Result<T, String> {
         let (secrets, name) = (self.0.clone(), Self::name(server));
-        let name = name.ok_or("its name cannot be that of a secret")?;
-        // A keyring may wait for its owner.
+        let name = name.ok_or("its id is not valid in the name of a secret")?;
+        // A keyring may block for its owner.
         let done = tokio::task::spawn_blocking(move || act(&secrets, &name)).await;
-        let done = done.map_err(|_| "the secrets cannot be read".to_owned())?;
+        let done = done.map_err(|_| "cannot read the secrets".to_owned())?;
         done.map_err(|error| error.to_string())
     }
 }
@@ -83,7 +83,7 @@ impl TokenStore for Tokens {
     }
 }
 
-/// Where to log in.
+/// The login page of a server.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct LoginPage {
     /// A page to open in a browser.
@@ -103,11 +103,11 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(log_in, log_out,))]
 pub struct Documented;
 
-/// Begin a log-in at an MCP server
+/// Start a login at an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/login", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 200, description = "The page to open in a browser", body = LoginPage),
     (status = 404, body = ApiError),
-    (status = 502, description = "The server does not say where to log in", body = ApiError),
+    (status = 502, description = "The server's authorization metadata is missing or invalid", body = ApiError),
 ))]
 async fn log_in(
     State(state): State<Arc<ToolsState>>,
@@ -115,7 +115,7 @@ async fn log_in(
     headers: HeaderMap,
 ) -> ApiResult<Json<LoginPage>> {
     let id = known(&state, &id)?;
-    // A command has no origin, and is on this machine; a page of others is no place to come back to.
+    // The command line sends no origin and runs on this machine; other sites' pages are no valid redirect.
     let origin = headers.get(header::ORIGIN).and_then(|o| o.to_str().ok());
     let origin = origin.filter(|origin| !state.http.guard.is_guest(origin));
     let origin = origin.unwrap_or(&state.http.own_url);
@@ -126,16 +126,16 @@ async fn log_in(
     Ok(Json(LoginPage { url }))
 }
 
-/// Forget a log-in at an MCP server
+/// Log out of an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/logout", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
-    (status = 204, description = "It is forgotten"),
+    (status = 204, description = "Logged out"),
     (status = 404, body = ApiError),
 ))]
 async fn log_out(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
     let id = known(&state, &id)?;
     state.tools.host.log_out(&id).await.map_err(|reason| {
-        tracing::error!(reason, "a log-in cannot be forgotten");
-        let message = "the log-in cannot be forgotten; the server's log says why";
+        tracing::error!(reason, "cannot delete a login");
+        let message = "cannot delete the login; see the server's log";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
     })?;
     Ok(StatusCode::NO_CONTENT)
@@ -150,12 +150,12 @@ fn known(state: &ToolsState, id: &str) -> ApiResult<ServerId> {
     }
 }
 
-/// The browser comes back from the page where the person logged in.
+/// The redirect after the user has logged in.
 async fn come_back(State(state): State<Arc<ToolsState>>, request: Request) -> Response {
-    // Only the part behind the path says anything; where this server is, whoever begun the log-in knew better.
+    // Only the query matters; the login was started with this server's own URL.
     let query = request.uri().query().unwrap_or_default();
     let url = format!("{}{CALLBACK}?{query}", state.http.own_url);
-    let (status, title, words) = match state.tools.host.logged_in(&url).await {
+    let (status, title, message) = match state.tools.host.logged_in(&url).await {
         Ok(id) => (
             StatusCode::OK,
             "Logged in",
@@ -163,15 +163,15 @@ async fn come_back(State(state): State<Arc<ToolsState>>, request: Request) -> Re
         ),
         Err(reason) => (
             StatusCode::BAD_REQUEST,
-            "Not logged in",
-            format!("{reason}. Begin again on the Tools page."),
+            "Login failed",
+            format!("{reason}. Try again on the Tools page."),
         ),
     };
     let page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>\
          <meta name=color-scheme content='light dark'><title>{title} · Gangway</title>\
          <h1>{title}</h1><p>{}</p><p><a href='/tools'>Tools</a></p>",
-        escape(&words)
+        escape(&message)
     );
     (status, Html(page)).into_response()
 }

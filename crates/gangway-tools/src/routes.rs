@@ -1,4 +1,4 @@
-//! Servers and their tools, for pages and programs.
+//! API of MCP servers and tools.
 
 use std::sync::Arc;
 
@@ -67,33 +67,37 @@ async fn servers(State(state): State<Arc<ToolsState>>) -> Json<ToolServerList> {
 #[utoipa::path(post, path = "/api/mcp/servers", tag = "tools", request_body = AddServers, responses(
     (status = 201, body = ToolServerList),
     (status = 400, body = ApiError),
-    (status = 409, description = "A name is taken", body = ApiError),
+    (status = 409, description = "An id is in use", body = ApiError),
 ))]
 async fn add(
     State(state): State<Arc<ToolsState>>,
-    extract::Json(wish): extract::Json<AddServers>,
+    extract::Json(request): extract::Json<AddServers>,
 ) -> ApiResult<(StatusCode, Json<ToolServerList>)> {
-    if let Some(id) = wish
+    if let Some(id) = request
         .servers
         .keys()
         .find(|id| state.tools.config.contains_key(*id))
     {
         return Err(refused(FileError::Taken(id.clone())));
     }
-    state.tools.file.add(wish.servers, false).map_err(refused)?;
+    state
+        .tools
+        .file
+        .add(request.servers, false)
+        .map_err(refused)?;
     state.tools.reload().await;
     Ok((StatusCode::CREATED, Json(state.tools.list())))
 }
 
-/// Remove an MCP server, with what was installed for it
+/// Remove an MCP server and everything installed for it
 #[utoipa::path(delete, path = "/api/mcp/servers/{id}", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
-    (status = 204, description = "It is gone"),
+    (status = 204, description = "Removed"),
     (status = 404, body = ApiError),
-    (status = 409, description = "It comes from the settings", body = ApiError),
+    (status = 409, description = "It is configured in config.yaml", body = ApiError),
 ))]
 async fn remove(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
     if state.tools.config.contains_key(&id) {
-        let message = format!("{id} comes from config.yaml; remove it there and start again");
+        let message = format!("{id} is configured in config.yaml; remove it there and restart");
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
     state.tools.uninstall(&id).await.map_err(refused)?;
@@ -101,7 +105,7 @@ async fn remove(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<S
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Start an MCP server, or start it anew
+/// Start or restart an MCP server
 #[utoipa::path(post, path = "/api/mcp/servers/{id}/start", tag = "tools", params(("id" = String, Path, description = "The server")), responses(
     (status = 202, description = "It starts"),
     (status = 404, body = ApiError),
@@ -130,7 +134,7 @@ async fn stop(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<Sta
     }
 }
 
-/// From where on to read a log.
+/// Start position in a log.
 #[derive(Deserialize)]
 struct From {
     after: Option<u64>,
@@ -139,7 +143,7 @@ struct From {
 /// Read a server's log
 #[utoipa::path(get, path = "/api/mcp/servers/{id}/logs", tag = "tools", params(
     ("id" = String, Path, description = "The server"),
-    ("after" = Option<u64>, Query, description = "The number of the last line that was seen"),
+    ("after" = Option<u64>, Query, description = "The number of the last known line"),
 ), responses((status = 200, body = LogLines), (status = 404, body = ApiError)))]
 async fn logs(
     State(state): State<Arc<ToolsState>>,
@@ -156,7 +160,7 @@ async fn logs(
     }))
 }
 
-/// List the tools of all servers that are ready
+/// List the tools of all ready servers
 #[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = ToolList)))]
 async fn tools(
     State(state): State<Arc<ToolsState>>,
@@ -165,7 +169,7 @@ async fn tools(
     Json(ToolList::of(seen(&state, &admitted)))
 }
 
-/// The tools that this sender may know of.
+/// The tools that this caller may list.
 fn seen(state: &ToolsState, admitted: &Admitted) -> Vec<Arc<Tool>> {
     let mut tools = state.tools.host.tools();
     tools.retain(|tool| admitted.allows(&state.http, &tool.name));
@@ -175,44 +179,48 @@ fn seen(state: &ToolsState, admitted: &Admitted) -> Vec<Arc<Tool>> {
 /// Call a tool
 #[utoipa::path(post, path = "/api/tools/call", tag = "tools", request_body = CallTool, responses(
     (status = 200, body = ToolAnswer),
-    (status = 400, description = "The arguments do not fit", body = ApiError),
-    (status = 404, description = "There is no such tool", body = ApiError),
+    (status = 400, description = "Invalid arguments", body = ApiError),
+    (status = 404, description = "Tool not found", body = ApiError),
     (status = 502, description = "The tool failed", body = ApiError),
-    (status = 504, description = "The tool took too long", body = ApiError),
+    (status = 504, description = "Timeout of the tool", body = ApiError),
 ))]
 async fn call(
     State(state): State<Arc<ToolsState>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
-    extract::Json(wish): extract::Json<CallTool>,
+    extract::Json(request): extract::Json<CallTool>,
 ) -> ApiResult<Json<ToolAnswer>> {
-    let name: ToolName = wish
+    let name: ToolName = request
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
     let caller = admitted.caller();
-    // Whoever was given the beginning of a result may have the rest.
+    // A caller who got the beginning of a result may read the rest.
     if read_result::is_read_result(&name) {
-        let read = state.toolset.read_on(&caller, &name, wish.args);
+        let read = state.toolset.read_on(&caller, &name, request.args);
         let result = read.map_err(failed)?;
         return Ok(Json(ToolAnswer { result }));
     }
     if !admitted.allows(&state.http, &name) {
         return Err(failed(ToolError::NotFound(name)));
     }
-    let result = state.tools.host.call(&caller, &name, wish.args, None).await;
+    let result = state
+        .tools
+        .host
+        .call(&caller, &name, request.args, None)
+        .await;
     Ok(Json(ToolAnswer {
         result: result.map_err(failed)?,
     }))
 }
 
-/// Find the servers that a sentence is for
+/// Route a sentence to matching servers
 #[utoipa::path(post, path = "/api/tools/route", tag = "tools", request_body = RouteSentence, responses((status = 200, body = RouteAnswer)))]
 async fn find(
     State(state): State<Arc<ToolsState>>,
     axum::Extension(admitted): axum::Extension<Admitted>,
-    extract::Json(wish): extract::Json<RouteSentence>,
+    extract::Json(request): extract::Json<RouteSentence>,
 ) -> Json<RouteAnswer> {
-    let found = route(&wish.sentence, &seen(&state, &admitted));
+    let found = route(&request.sentence, &seen(&state, &admitted));
     Json(RouteAnswer {
         servers: found.servers,
     })
@@ -236,9 +244,7 @@ impl Tools {
                     ToolServerInfo::stopped(id, target, from_config)
                 }
                 (problem, _) => {
-                    let problem = problem
-                        .cloned()
-                        .unwrap_or_else(|| "it is being set up".into());
+                    let problem = problem.cloned().unwrap_or_else(|| "starting".into());
                     ToolServerInfo::broken(id, problem, target, from_config)
                 }
             }
@@ -249,7 +255,7 @@ impl Tools {
     }
 }
 
-/// How a server is reached. What stands before an `@` in a URL or behind a `?` may be secret.
+/// The command line or URL of a server, without the user info and query of the URL, which may be secret.
 pub(crate) fn target(entry: &ServerEntry) -> String {
     match (&entry.command, &entry.url) {
         (Some(command), _) => {
@@ -276,7 +282,7 @@ pub(crate) fn server(id: &str) -> ApiResult<ServerId> {
 
 pub(crate) fn no_server(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
-    let message = format!("there is no server {id:?}; GET /api/mcp/servers lists them");
+    let message = format!("server {id:?} not found; GET /api/mcp/servers lists all servers");
     ApiError::new(StatusCode::NOT_FOUND, "server_not_found", message)
 }
 
@@ -286,8 +292,8 @@ pub(crate) fn refused(error: FileError) -> ApiError {
         FileError::Taken(_) => (StatusCode::CONFLICT, "server_exists"),
         FileError::NotFound(_) => (StatusCode::NOT_FOUND, "server_not_found"),
         FileError::Garbled { .. } | FileError::Io { .. } => {
-            tracing::error!(%error, "the list of servers cannot be changed");
-            let message = "the list of servers cannot be changed; the server's log says why";
+            tracing::error!(%error, "cannot change the list of servers");
+            let message = "cannot change the list of servers; see the server's log";
             return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message);
         }
     };

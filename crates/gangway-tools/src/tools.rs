@@ -1,4 +1,4 @@
-//! The person's MCP servers: those of the settings and those that were added, run by the host.
+//! The user's MCP servers: configured and added ones, run by the host.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,15 +27,15 @@ use crate::{
     routes,
 };
 
-/// The hidden command under which every server runs, so that it ends when Gangway does.
+/// The hidden subcommand that wraps every server, so that it exits when Gangway does.
 pub const GUARD: &str = "child-guard";
 
-/// Which MCP servers run.
+/// Which MCP servers are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// All of them, as long as Gangway does; pages show what they ask.
+    /// All of them until Gangway exits; elicitation requests are displayed.
     All,
-    /// These, for one command; what they ask is declined, since no page shows it.
+    /// These, for a single command; elicitation requests are declined, since no page shows them.
     These(BTreeSet<String>),
 }
 
@@ -48,29 +48,29 @@ impl Wanted {
     }
 }
 
-/// The person's tools.
+/// The user's tools.
 pub struct Tools {
     /// Runs the servers.
     pub host: Arc<Host>,
-    /// The servers that were added.
+    /// The added servers.
     pub file: ServersFile,
-    /// The servers that can be installed.
+    /// The installable servers.
     pub catalog: Catalog,
-    /// The servers that are being installed.
+    /// Installs of servers.
     pub installs: Installs,
-    /// Where packages are put, each in a folder of its server's name.
+    /// The packages, each in a folder with its server's id.
     pub(crate) packages: PathBuf,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub(crate) path: OsString,
     pub(crate) guard: Option<Vec<OsString>>,
     pub(crate) install_seconds: u64,
-    /// The approval policy of servers without one of their own.
+    /// The default approval policy.
     pub(crate) approval: ApprovalPolicy,
     pub(crate) stop: CancellationToken,
     pub(crate) wanted: Mutex<Wanted>,
     pub(crate) secrets: Secrets,
     pub(crate) config: BTreeMap<String, ServerEntry>,
-    /// What is wrong with servers that cannot be started at all, and what all of them are.
+    /// Errors of servers that cannot be started, and the list of all servers.
     pub(crate) known: Mutex<Known>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Known {
 }
 
 impl Tools {
-    /// The tools of a data folder. Nothing is started yet; `program` is Gangway itself, which guards what is.
+    /// The tools of a data folder. Starts nothing yet; `program` is Gangway itself, which wraps the servers.
     #[must_use]
     pub fn new(
         settings: &ToolSettings,
@@ -121,7 +121,7 @@ impl Tools {
         })
     }
 
-    /// Has this server run too, from the next reload on; false when it is wanted already.
+    /// Adds a server to run from the next reload on; false if it is already included.
     pub(crate) fn want(&self, id: &str) -> bool {
         match &mut *self.lock_wanted() {
             Wanted::All => false,
@@ -133,24 +133,24 @@ impl Tools {
         self.wanted.lock()
     }
 
-    /// Takes in which servers there are, and starts none of them.
+    /// Reads the list of servers without starting any.
     pub async fn look(self: &Arc<Self>) {
         let tools = Arc::clone(self);
         let _ = tokio::task::spawn_blocking(move || tools.read()).await;
     }
 
-    /// Takes in what the settings, the file and the secrets say now; what did not change goes on.
+    /// Reloads settings, file and secrets; unchanged servers keep running.
     pub async fn reload(self: &Arc<Self>) {
         let tools = Arc::clone(self);
-        // A keyring may wait for its owner.
+        // A keyring may block for its owner.
         let read = tokio::task::spawn_blocking(move || tools.read()).await;
         if let Ok(specs) = read {
             self.host.set_up(specs).await;
         }
     }
 
-    /// The named MCP servers, for an agent with a folder of its own: those without a working directory run in that
-    /// folder. Blocks, since a keyring may wait for its owner.
+    /// The named MCP servers for an agent with its own folder, where those without a working directory run. Blocks,
+    /// since a keyring may wait for its owner.
     #[must_use]
     pub fn specs_in(&self, folder: &Path, named: &[String]) -> Vec<ServerSpec> {
         let mut specs = self.read();
@@ -163,7 +163,7 @@ impl Tools {
         specs
     }
 
-    /// Ends everything: what is being fetched and installed, then the servers.
+    /// Ends everything: downloads and installs, then the servers.
     pub async fn shutdown(&self) {
         self.stop.cancel();
         self.installs.shutdown().await;
@@ -196,13 +196,13 @@ impl Tools {
         if held.problem != known.problem
             && let Some(problem) = &known.problem
         {
-            tracing::warn!(problem, "MCP servers cannot be read");
+            tracing::warn!(problem, "cannot read the list of MCP servers");
         }
         *held = known;
         specs
     }
 
-    /// The names of the MCP servers.
+    /// The ids of the MCP servers.
     pub(crate) fn ids(&self) -> Vec<String> {
         self.lock_known().entries.keys().cloned().collect()
     }
@@ -211,7 +211,7 @@ impl Tools {
         self.config.contains_key(id)
     }
 
-    /// The approval policy that a server's entry names.
+    /// The approval policy in a server's entry.
     pub(crate) fn approval_of(&self, id: &str) -> Option<ApprovalPolicy> {
         let known = self.lock_known();
         known.entries.get(id).and_then(|entry| entry.approval)
@@ -248,7 +248,7 @@ impl Tools {
     }
 }
 
-/// How all servers are treated.
+/// Settings for all servers.
 fn host_settings(config: &ToolsConfig, program: Option<&OsStr>) -> Settings {
     let guard = program.map(|own| vec![own.to_owned(), GUARD.into(), OsString::from("--")]);
     Settings {

@@ -1,4 +1,4 @@
-//! Everything an agent of a session can call: tools of MCP servers and of the sources in Gangway itself.
+//! All tools of a session's agent: those of MCP servers and of Gangway's own sources.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ impl Toolset {
         &self.sources
     }
 
-    /// The source that a tool belongs to; none for tools of MCP servers, which win where they have the name of a source.
+    /// The source of a tool; `None` for tools of MCP servers, which take precedence over sources of the same name.
     #[must_use]
     pub fn source_of(&self, tool: &ToolName) -> Option<&Arc<dyn ToolSource>> {
         let source = self.sources.iter().find(|source| source.has(tool))?;
         (!self.is_mcp_server(tool.server())).then_some(source)
     }
 
-    /// Tools of a source, without those that an MCP server of the same name hides.
+    /// Tools of a source, except those that an MCP server of the same name hides.
     #[must_use]
     pub fn visible(&self, mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
         if tools.is_empty() {
@@ -49,7 +49,7 @@ impl Toolset {
         tools
     }
 
-    /// Count up whenever there are other tools.
+    /// Counters that change with the list of tools.
     #[must_use]
     pub fn changes(&self) -> Vec<watch::Receiver<u64>> {
         let sources = self.sources.iter().filter_map(|source| source.changes());
@@ -61,7 +61,7 @@ impl Toolset {
         known.iter().any(|server| server.id.as_str() == name)
     }
 
-    /// More of a result that was cut for this caller.
+    /// The rest of a result that was truncated for this caller.
     pub fn read_on(
         &self,
         caller: &str,

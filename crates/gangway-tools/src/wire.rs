@@ -1,4 +1,4 @@
-//! What travels about tools and their servers.
+//! API types of tools and their servers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::entry::ServerEntry;
 /// The MCP servers.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ToolServerList {
-    /// All of them.
+    /// All servers.
     pub servers: Vec<ToolServerInfo>,
 }
 
@@ -21,15 +21,15 @@ pub struct ToolServerList {
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolServerInfo {
-    /// Its name here.
+    /// Its id.
     pub id: String,
-    /// What it is doing.
+    /// Its state.
     pub state: ToolServerState,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
-    /// What it says it is.
+    /// Its self-description.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub title: Option<String>,
@@ -37,35 +37,35 @@ pub struct ToolServerInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub version: Option<String>,
-    /// The revision of the protocol that was agreed on.
+    /// The negotiated protocol version.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub protocol: Option<String>,
-    /// How many tools it has.
+    /// The number of its tools.
     pub tools: usize,
-    /// How it is reached: its command line, or its URL. Nothing of its environment and headers.
+    /// Its command line or URL, without environment and headers.
     pub target: String,
-    /// Whether it comes from the settings and cannot be removed here.
+    /// Whether it is configured in config.yaml and cannot be removed here.
     pub from_config: bool,
-    /// Whether the person has logged in at it.
+    /// Whether the user has logged in.
     pub logged_in: bool,
-    /// Whether it wants the person to log in again, and to allow it more.
+    /// Whether it requires another login with more scopes.
     pub wants_more: bool,
 }
 
-/// What a server is doing.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolServerState {
-    /// Nothing.
+    /// Disabled.
     Stopped,
-    /// It starts, or waits to be started again.
+    /// Starting, or waiting for a restart.
     Starting,
-    /// Its tools can be called.
+    /// Ready.
     Ready,
-    /// The person must log in at it first.
+    /// The user must log in first.
     Unauthorized,
-    /// It failed too often and is left alone.
+    /// It failed too often and is not restarted.
     Failed,
 }
 
@@ -77,7 +77,7 @@ impl ToolServerInfo {
             State::Ready => (ToolServerState::Ready, None),
             State::Unauthorized => (
                 ToolServerState::Unauthorized,
-                Some("it wants you to log in".to_owned()),
+                Some("requires a login".to_owned()),
             ),
             State::Failed { reason, .. } => (ToolServerState::Failed, Some(reason)),
         };
@@ -99,7 +99,7 @@ impl ToolServerInfo {
         }
     }
 
-    /// One that cannot even be started.
+    /// A server that cannot be started.
     pub(crate) fn broken(id: &str, problem: String, target: String, from_config: bool) -> Self {
         Self {
             state: ToolServerState::Failed,
@@ -108,7 +108,7 @@ impl ToolServerInfo {
         }
     }
 
-    /// One that is not run.
+    /// A disabled server.
     pub(crate) fn stopped(id: &str, target: String, from_config: bool) -> Self {
         Self {
             id: id.to_owned(),
@@ -126,10 +126,10 @@ impl ToolServerInfo {
     }
 }
 
-/// A server to add.
+/// Servers to add.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct AddServers {
-    /// Servers by name, in the form that other hosts use.
+    /// By id, in the common JSON form of MCP hosts.
     #[serde(rename = "mcpServers")]
     pub servers: BTreeMap<String, ServerEntry>,
 }
@@ -147,11 +147,11 @@ pub struct LogLine {
     /// Counts up from 1.
     #[ts(type = "number")]
     pub number: u64,
-    /// When it was said.
+    /// When it was written.
     pub at: String,
     /// `stderr`, `stdout`, `message` or `host`.
     pub source: String,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
@@ -172,10 +172,10 @@ impl From<Line> for LogLine {
     }
 }
 
-/// Tools that can be called.
+/// Available tools.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ToolList {
-    /// All of them.
+    /// All tools.
     pub tools: Vec<ToolInfo>,
 }
 
@@ -185,9 +185,9 @@ pub struct ToolList {
 pub struct ToolInfo {
     /// `server/tool`.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     pub description: String,
-    /// A JSON Schema of type object.
+    /// Its input schema, of type object.
     #[schema(value_type = Object)]
     #[ts(type = "JsonValue")]
     pub input_schema: Value,
@@ -196,7 +196,7 @@ pub struct ToolInfo {
 }
 
 impl ToolList {
-    /// A list of them.
+    /// A list of tools.
     #[must_use]
     pub fn of(tools: Vec<std::sync::Arc<gangway_core::Tool>>) -> Self {
         let info = |tool: std::sync::Arc<gangway_core::Tool>| ToolInfo {
@@ -211,23 +211,23 @@ impl ToolList {
     }
 }
 
-/// A call.
+/// A tool call.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct CallTool {
     /// `server/tool`.
     pub tool: String,
-    /// What it is called with; nothing is an empty object.
+    /// The arguments; default is an empty object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     #[ts(optional, type = "JsonValue")]
     pub args: Value,
 }
 
-/// What a tool answered.
+/// The result of a tool.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 pub struct ToolAnswer {
-    /// The answer.
+    /// The result.
     #[schema(value_type = Object)]
     #[ts(type = "JsonValue")]
     pub result: Value,
@@ -241,9 +241,9 @@ pub struct RouteSentence {
     pub sentence: String,
 }
 
-/// Which servers a sentence is for.
+/// The servers that match a sentence.
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct RouteAnswer {
-    /// The servers, each with the words that speak for it. None at all means that every tool is offered.
+    /// The servers with the matched words. If empty, all tools are offered.
     pub servers: BTreeMap<String, Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! Approval of tool calls: when the chat's agent asks the person before it calls a tool, and what they chose before.
+//! Approval of tool calls: when the chat's agent asks the user before a tool call, and the stored choices.
 
 mod routes;
 pub mod wire;
@@ -19,22 +19,22 @@ pub use wire::ApprovalPolicy;
 
 use crate::{Tools, Toolset};
 
-/// Keys of the choices that hold in every chat, each followed by the name of the tool.
+/// Keys of choices for all chats, followed by the name of the tool.
 const PREFIX: &str = "tool-approval:";
 
-/// Keys of the tools that the person is asked about, each followed by the session.
+/// Keys of the tools of open requests, followed by the session.
 const ASKED: &str = "tool-approval-asked:";
 
-/// Choices that are kept; the least recent in name order are not read beyond this.
+/// Maximum number of stored choices; in name order, those beyond it are not read.
 const MAX_KEPT: usize = 10_000;
 
-/// Sessions whose choices are remembered; in older ones the person is asked again.
+/// Maximum number of sessions with remembered choices; in older ones the user is asked again.
 const MAX_SESSIONS: usize = 1_000;
 
-/// Characters of arguments in a question. The tool call above it in the chat has all of them.
+/// Displayed characters of arguments. The tool call above it in the chat shows all of them.
 const SHOWN: usize = 1_000;
 
-/// Which tools the chat's agent may call.
+/// Approval of the chat agent's tool calls.
 pub struct Approvals {
     store: Store,
     tools: Arc<Tools>,
@@ -44,19 +44,18 @@ pub struct Approvals {
 #[derive(Default)]
 struct State {
     kept: BTreeMap<ToolName, Kept>,
-    /// What was allowed in one session, with the fingerprint of the tool at that time.
+    /// What is allowed in one session, with the fingerprint of the tool at that time.
     sessions: BTreeMap<SessionId, BTreeMap<ToolName, String>>,
 }
 
-/// The tool that a session's open question is about, as it was when the person was asked: the answer may come after a
-/// restart.
+/// The tool of a session's open request, as it was when the user was asked: the answer may come after a restart.
 #[derive(Debug, Serialize, Deserialize)]
 struct Asked {
     tool: String,
     fingerprint: String,
 }
 
-/// A choice that holds in every chat.
+/// A choice for all chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     allowed: bool,
@@ -64,7 +63,7 @@ struct Kept {
 }
 
 impl Approvals {
-    /// Reads the choices that were kept.
+    /// Loads the stored choices.
     pub async fn load(store: Store, tools: Arc<Tools>) -> gangway_core::Result<Arc<Self>> {
         let rows = store.list::<Kept>(PREFIX, None, MAX_KEPT).await?;
         let open = store.keys(ASKED, MAX_KEPT).await?;
@@ -92,7 +91,7 @@ impl Approvals {
         self.state.lock()
     }
 
-    /// Whether a call in a session needs the person's approval.
+    /// Whether a call in a session needs the user's approval.
     async fn needed(
         &self,
         toolset: &Toolset,
@@ -100,7 +99,7 @@ impl Approvals {
         tool: &ToolName,
         arguments: &Value,
     ) -> gangway_core::Result<Approval> {
-        // The source of the tool asks for consent itself, or the call will say that there is no such tool.
+        // The tool's source asks for consent itself, or the call will fail with "not found".
         let Some((fingerprint, is_read_only)) = self.known(toolset, tool) else {
             return Ok(Approval::NotNeeded);
         };
@@ -116,7 +115,7 @@ impl Approvals {
         Ok(Approval::Ask(question(tool, arguments)))
     }
 
-    /// What the policy and earlier choices say about a call, unless the person has to be asked.
+    /// The decision of the policy and earlier choices, unless the user has to be asked.
     fn settled(
         &self,
         session: SessionId,
@@ -127,7 +126,7 @@ impl Approvals {
         let state = self.lock();
         match state.kept.get(tool) {
             Some(kept) if !kept.allowed => {
-                let reason = format!("the person never allows {tool}; do not call it again");
+                let reason = format!("the user never allows {tool}; do not call it again");
                 return Some(Approval::Denied(reason));
             }
             Some(kept) if kept.fingerprint == fingerprint => return Some(Approval::NotNeeded),
@@ -145,7 +144,7 @@ impl Approvals {
         (!ask).then_some(Approval::NotNeeded)
     }
 
-    /// The fingerprint that a tool had when the person was asked about it; the question is answered by this.
+    /// The fingerprint of a tool when the user was asked about it; the answer applies to it.
     async fn asked(
         &self,
         session: SessionId,
@@ -159,7 +158,7 @@ impl Approvals {
         Ok(same.map(|asked| asked.fingerprint))
     }
 
-    /// Remembers a choice for as long as it holds.
+    /// Stores a choice for its scope.
     async fn remember(
         &self,
         toolset: &Toolset,
@@ -168,21 +167,21 @@ impl Approvals {
         choice: Choice,
     ) -> Result<(), ToolError> {
         let asked = self.asked(session, tool).await.map_err(not_stored)?;
-        // After a restart an answer may come before the tool's server is back.
+        // After a restart an answer may arrive before the tool's server is ready.
         if let Ok(server) = tool.server().parse() {
             let _ = self.tools.host.ready(&server).await;
         }
         let Some((fingerprint, _)) = self.known(toolset, tool) else {
             return match choice.allows() {
-                true => Err(ToolError::Failed(format!("{tool} is not available now"))),
+                true => Err(ToolError::Failed(format!("{tool} is not available"))),
                 false => Ok(()),
             };
         };
         if choice.allows() && asked.as_ref() != Some(&fingerprint) {
-            let words = format!(
-                "{tool} was changed by its server while the person was asked; call it again to ask again"
+            let message = format!(
+                "{tool} was changed by its server while the user was asked; call it again to ask again"
             );
-            return Err(ToolError::Failed(words));
+            return Err(ToolError::Failed(message));
         }
         match choice {
             Choice::Once | Choice::Deny => {}
@@ -222,7 +221,7 @@ impl Approvals {
         Ok(())
     }
 
-    /// Forgets what was chosen about the tools of a server that is removed: another one may get its name.
+    /// Removes the choices about the tools of a removed server: another one may get its name.
     pub async fn forget_server(&self, id: &str) -> gangway_core::Result<()> {
         let of_server = |tool: &&ToolName| tool.server() == id;
         let tools: Vec<_> = self.lock().kept.keys().filter(of_server).cloned().collect();
@@ -240,7 +239,7 @@ impl Approvals {
         own.unwrap_or(self.tools.approval)
     }
 
-    /// The fingerprint of a tool that may need approval, and whether it changes nothing.
+    /// The fingerprint of a tool that may need approval, and whether it is read-only.
     fn known(&self, toolset: &Toolset, tool: &ToolName) -> Option<(String, bool)> {
         if let Some(source) = toolset.source_of(tool) {
             let known = source.to_approve(tool)?;
@@ -250,7 +249,7 @@ impl Approvals {
         Some((self.fingerprint(&entry.tool), entry.is_read_only()))
     }
 
-    /// What an approval is for: a tool that is described otherwise later, or run by another program, is asked about again.
+    /// What an approval is for: if the tool's description or program changes, the user is asked again.
     fn fingerprint(&self, tool: &Tool) -> String {
         let parts = [
             self.tools.target_of(tool.name.server()),
@@ -282,7 +281,7 @@ fn question(tool: &ToolName, arguments: &Value) -> String {
     )
 }
 
-/// The tools of a chat, where the person approves calls.
+/// A chat's tools with approvals.
 pub struct ApprovedTools {
     tools: Arc<Toolset>,
     approvals: Arc<Approvals>,

@@ -37,51 +37,51 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(list, set_tool, set_server))]
 pub struct Documented;
 
-/// List when the chat's agent asks before it calls tools
+/// List the approval policies and choices
 #[utoipa::path(get, path = "/api/tools/approvals", tag = "tools", responses((status = 200, body = ApprovalList)))]
 async fn list(State(state): State<Arc<ToolsState>>) -> Json<ApprovalList> {
     Json(state.approvals.list())
 }
 
-/// Always or never allow a tool in chats, or let its server's policy decide again
+/// Set or remove a choice about a tool
 #[utoipa::path(put, path = "/api/tools/approvals", tag = "tools", request_body = SetToolApproval, responses(
-    (status = 204, description = "It is kept"),
+    (status = 204, description = "Stored"),
     (status = 400, body = ApiError),
-    (status = 404, description = "There is no such tool now", body = ApiError),
+    (status = 404, description = "Tool not found", body = ApiError),
 ))]
 async fn set_tool(
     State(state): State<Arc<ToolsState>>,
-    extract::Json(wish): extract::Json<SetToolApproval>,
+    extract::Json(request): extract::Json<SetToolApproval>,
 ) -> ApiResult<StatusCode> {
-    let tool: ToolName = wish
+    let tool: ToolName = request
         .tool
         .parse()
         .map_err(|error| ApiError::invalid(format!("`tool`: {error}")))?;
     state
         .approvals
-        .set(&state.toolset, &tool, wish.choice)
+        .set(&state.toolset, &tool, request.choice)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Set before which calls of a server's tools the chat's agent asks
+/// Set the approval policy of a server
 #[utoipa::path(put, path = "/api/mcp/servers/{id}/approval", tag = "tools", params(("id" = String, Path, description = "The server")),
     request_body = SetServerApproval, responses(
-    (status = 204, description = "It is kept"),
+    (status = 204, description = "Stored"),
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
-    (status = 409, description = "It comes from the settings", body = ApiError),
+    (status = 409, description = "It is configured in config.yaml", body = ApiError),
 ))]
 async fn set_server(
     State(state): State<Arc<ToolsState>>,
     Id(id): Id,
-    extract::Json(wish): extract::Json<SetServerApproval>,
+    extract::Json(request): extract::Json<SetServerApproval>,
 ) -> ApiResult<StatusCode> {
     if state.tools.is_from_config(&id) {
         let message = format!("{id} comes from config.yaml; set its `approval` there and restart");
         return Err(ApiError::new(StatusCode::CONFLICT, "from_config", message));
     }
-    let set = state.tools.set_approval(&id, wish.policy).await;
+    let set = state.tools.set_approval(&id, request.policy).await;
     set.map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -117,7 +117,7 @@ impl Approvals {
             None => None,
             Some(choice) => {
                 let (fingerprint, _) = self.known(toolset, tool).ok_or_else(|| {
-                    let message = format!("there is no tool {tool} now; GET /api/tools lists them");
+                    let message = format!("tool {tool} not found; GET /api/tools lists all tools");
                     ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
                 })?;
                 Some(Kept {

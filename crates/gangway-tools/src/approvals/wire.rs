@@ -1,23 +1,23 @@
-//! Approvals of tool calls on the wire.
+//! API types of approvals.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// Before which calls of a server's tools the chat's agent asks.
+/// Which calls of a server's tools need the user's approval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalPolicy {
-    /// Those of tools that are not read-only.
+    /// Calls of tools that are not read-only.
     #[default]
     Writes,
-    /// All of them.
+    /// All calls.
     All,
-    /// None of them.
+    /// None.
     None,
 }
 
-/// How the chat's agent asks before it calls tools.
+/// The approval policies and choices.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalList {
@@ -29,15 +29,15 @@ pub struct ApprovalList {
     pub tools: Vec<ToolApproval>,
 }
 
-/// The policy of one MCP server.
+/// The policy of an MCP server.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerApproval {
     /// The server.
     pub id: String,
-    /// Its policy, the default included.
+    /// Its policy; may be the default.
     pub policy: ApprovalPolicy,
-    /// Whether the server, and so its policy, is set in config.yaml.
+    /// Whether the server and its policy are configured in config.yaml.
     pub from_config: bool,
 }
 
@@ -50,13 +50,13 @@ pub struct ToolApproval {
     pub choice: LastingChoice,
 }
 
-/// A choice that holds in every chat.
+/// A choice for all chats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum LastingChoice {
-    /// The tool is called without asking.
+    /// Calls are always allowed.
     Always,
-    /// The tool is not called.
+    /// Calls are denied.
     Never,
 }
 
@@ -74,7 +74,7 @@ pub struct SetServerApproval {
 pub struct SetToolApproval {
     /// `server/tool`.
     pub tool: String,
-    /// The choice; without one the policy of the server decides again.
+    /// The choice; without one the server's policy applies.
     #[serde(default)]
     #[ts(optional)]
     pub choice: Option<LastingChoice>,

@@ -1,4 +1,4 @@
-//! The catalog of servers that can be installed: a cache of a registry, brought up to date while someone looks at it.
+//! The catalog of installable servers: a cache of a registry, refreshed when it is used.
 
 mod routes;
 mod shown;
@@ -25,13 +25,13 @@ use wire::{CatalogRefresh, RefreshState};
 
 use crate::config::{PUBLIC_CATALOG, ToolsConfig};
 
-/// What is older than this is fetched again when someone looks.
+/// Refreshed at the next use if older.
 const STALE: SignedDuration = SignedDuration::from_hours(24);
 
-/// After a failure nobody who merely looks makes it try again before this.
+/// Minimum interval of automatic retries after a failure.
 const REST: Duration = Duration::from_secs(600);
 
-/// What is shown as the source of the servers that come with Gangway.
+/// The displayed source of built-in entries.
 const BUILT_IN: &str = "built-in";
 
 /// The catalog. Clones share it.
@@ -50,18 +50,18 @@ struct Shared {
     stop: CancellationToken,
 }
 
-/// What is going on.
+/// The state of the refresh.
 #[derive(Default)]
 struct Now {
     running: Option<watch::Receiver<bool>>,
     fetched: usize,
     problem: Option<String>,
     failed: Option<Instant>,
-    /// How often it was fetched, or tried to.
+    /// The number of refreshes, including failed ones.
     ended: u64,
 }
 
-/// What is noted about the whole of it.
+/// Metadata of the catalog.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 struct Note {
     source: String,
@@ -69,18 +69,18 @@ struct Note {
     problem: Option<String>,
 }
 
-/// Servers that were found.
+/// Search results.
 pub(crate) struct Hits {
     pub(crate) total: usize,
     pub(crate) servers: Vec<Listed>,
 }
 
 impl Catalog {
-    /// The catalog of a data folder. Nothing is opened or fetched before someone looks.
+    /// The catalog of a data folder. Nothing is opened or downloaded before the first use.
     #[must_use]
     pub fn new(config: &ToolsConfig, data: &Path, stop: CancellationToken) -> Self {
         let url = config.catalog().map(str::to_owned);
-        // Strangers write into the public one; whoever names another one knows who does.
+        // Anyone can publish in the public registry; a custom one is trusted.
         let policy = match url.as_deref() {
             None | Some(PUBLIC_CATALOG) => UrlPolicy::PublicOnly,
             Some(_) => UrlPolicy::Any,
@@ -98,12 +98,12 @@ impl Catalog {
         }
     }
 
-    /// Where URLs of servers may lead.
+    /// Where URLs of servers may point to.
     pub(crate) fn policy(&self) -> UrlPolicy {
         self.shared.policy
     }
 
-    /// Finds servers by words.
+    /// Searches servers.
     pub(crate) async fn search(
         &self,
         words: &str,
@@ -120,22 +120,22 @@ impl Catalog {
         })
     }
 
-    /// How many servers it has.
+    /// The number of servers.
     pub(crate) async fn total(&self) -> gangway_core::Result<usize> {
         self.note().await?;
         Ok(self.shared.kept.search("", 0, 0).await?.total)
     }
 
-    /// One server by its name.
+    /// A server by name.
     pub(crate) async fn get(&self, name: &str) -> gangway_core::Result<Option<Listed>> {
         self.note().await?;
         let found = self.shared.kept.get(name).await?;
         Ok(found.and_then(|value| serde_json::from_str(&value).ok()))
     }
 
-    /// How it is brought up to date, and where it comes from.
+    /// The state of the refresh, and the source.
     pub(crate) async fn state(&self) -> gangway_core::Result<(CatalogRefresh, String)> {
-        // Before the note is read: one that ended has left its note already.
+        // Before the metadata: a refresh that has ended has stored its metadata.
         let mut refresh = {
             let now = self.now();
             let state = match (&now.running, now.failed) {
@@ -156,7 +156,7 @@ impl Catalog {
         Ok((refresh, note.source))
     }
 
-    /// The note; without one, the servers that come with Gangway are put in first.
+    /// The metadata; if missing, imports the built-in servers first.
     async fn note(&self) -> gangway_core::Result<Note> {
         let kept = &self.shared.kept;
         gangway_files::make_private_folder(&self.shared.folder)
@@ -173,7 +173,7 @@ impl Catalog {
         Ok(note)
     }
 
-    /// Begins to fetch it when what is here is old.
+    /// Starts a refresh if the catalog is old.
     pub(crate) async fn look(&self) -> gangway_core::Result<()> {
         let seen = self.now().ended;
         let note = self.note().await?;
@@ -182,7 +182,7 @@ impl Catalog {
         let is_same = self.shared.url.as_ref() == Some(&note.source);
         let now = self.now();
         let rests = now.failed.is_some_and(|at| at.elapsed() < REST);
-        // Whoever ended since has left a newer note.
+        // A refresh that ended meanwhile has stored newer metadata.
         let is_old = now.ended == seen && !(is_fresh && is_same);
         if self.shared.url.is_some() && is_old && !rests {
             self.begin(now);
@@ -190,7 +190,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Begins to fetch it, or joins who does; the receiver tells when that is over.
+    /// Starts a refresh, or joins a running one; the receiver is notified of its end.
     pub(crate) fn refresh(&self) -> watch::Receiver<bool> {
         self.begin(self.now())
     }
@@ -221,22 +221,22 @@ impl Catalog {
 
     async fn fetch(&self) -> Result<(), String> {
         let Some(url) = &self.shared.url else {
-            return Err("fetching is switched off; set tools.catalog_url in config.yaml".into());
+            return Err("the catalog is disabled; set tools.catalog_url in config.yaml".into());
         };
         let progress = |fetched| self.now().fetched = fetched;
         let gathered = gather(url, &self.shared.bounds, progress).await;
         let shown = gangway_models::shown_url(url);
         let gathered = gathered
-            .map_err(|reason| format!("the catalog at {shown} cannot be fetched: {reason}"))?;
+            .map_err(|reason| format!("cannot download the catalog from {shown}: {reason}"))?;
         tracing::info!(
             servers = gathered.servers.len(),
             malformed = gathered.malformed,
-            "fetched the catalog of servers"
+            "downloaded the MCP server catalog"
         );
         let most = self.shared.bounds.servers;
         let problem = gathered
             .is_cut
-            .then(|| format!("it has more servers than the {most} that are kept"));
+            .then(|| format!("only the first {most} servers are stored"));
         let note = Note {
             source: url.clone(),
             at: Some(Timestamp::now()),
@@ -248,8 +248,8 @@ impl Catalog {
         let made = made.map_err(|error| error.to_string())?;
         let kept = self.shared.kept.replace(made, text).await;
         kept.map_err(|error| {
-            tracing::error!(%error, "the catalog cannot be kept");
-            "the catalog cannot be kept; the server's log says why".into()
+            tracing::error!(%error, "cannot store the catalog");
+            "cannot store the catalog; see the server's log".into()
         })
     }
 

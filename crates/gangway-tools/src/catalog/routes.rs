@@ -1,4 +1,4 @@
-//! The catalog, for pages and programs.
+//! API of the catalog.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use serde::Deserialize;
 use super::wire::{CatalogPage, CatalogState, RuntimeList};
 use crate::{Tools, ToolsState};
 
-/// Servers on a page unless someone says otherwise.
+/// Default page size.
 const USUAL: usize = 30;
 
-/// Servers on a page at the most.
-const MOST: usize = 100;
+/// Maximum page size.
+const MAX_PAGE: usize = 100;
 
 /// Routes of the catalog.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(search, refresh, runtimes,))]
 pub struct Documented;
 
-/// What to look for.
+/// A search.
 #[derive(Deserialize)]
 struct Look {
     q: Option<String>,
@@ -41,11 +41,11 @@ struct Look {
     limit: Option<usize>,
 }
 
-/// Look for servers in the catalog
+/// Search the catalog
 #[utoipa::path(get, path = "/api/mcp/catalog", tag = "tools", params(
-    ("q" = Option<String>, Query, description = "Words, the last of them perhaps unfinished; all servers when there are none"),
-    ("cursor" = Option<String>, Query, description = "The `nextCursor` of the page before"),
-    ("limit" = Option<usize>, Query, description = "Servers on a page, 1 to 100; 30 when not said"),
+    ("q" = Option<String>, Query, description = "Search words, of which the last may be incomplete; default is all servers"),
+    ("cursor" = Option<String>, Query, description = "The `nextCursor` of the previous page"),
+    ("limit" = Option<usize>, Query, description = "Page size, 1 to 100; default is 30"),
 ), responses((status = 200, body = CatalogPage), (status = 400, body = ApiError)))]
 async fn search(
     State(state): State<Arc<ToolsState>>,
@@ -54,15 +54,15 @@ async fn search(
     let offset: usize = match look.cursor.as_deref() {
         None => 0,
         Some(cursor) => cursor.parse().map_err(|_| {
-            ApiError::invalid("`cursor` must be the `nextCursor` of the page before")
+            ApiError::invalid("`cursor` must be the `nextCursor` of the previous page")
         })?,
     };
-    let limit = look.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let limit = look.limit.unwrap_or(USUAL).clamp(1, MAX_PAGE);
     let words = look.q.unwrap_or_default();
     Ok(Json(state.tools.find(&words, offset, limit).await?))
 }
 
-/// Fetch the catalog anew, or join who does
+/// Refresh the catalog, or join a running refresh
 #[utoipa::path(post, path = "/api/mcp/catalog/refresh", tag = "tools", responses((status = 202, body = CatalogState)))]
 async fn refresh(
     State(state): State<Arc<ToolsState>>,
@@ -74,14 +74,14 @@ async fn refresh(
     ))
 }
 
-/// List what this machine can run packages with
+/// List the package runtimes of this machine
 #[utoipa::path(get, path = "/api/mcp/runtimes", tag = "tools", responses((status = 200, body = RuntimeList)))]
 async fn runtimes(State(state): State<Arc<ToolsState>>) -> Json<RuntimeList> {
     Json(state.tools.runtimes().await)
 }
 
 impl Tools {
-    /// A page of the catalog. What is old is fetched anew meanwhile.
+    /// A page of the catalog. An old catalog is refreshed in the background.
     pub(crate) async fn find(
         &self,
         words: &str,
@@ -89,7 +89,7 @@ impl Tools {
         limit: usize,
     ) -> gangway_core::Result<CatalogPage> {
         self.catalog.look().await?;
-        // In this order what is said to be over is what is shown.
+        // In this order, a state of "done" implies that the new entries are displayed.
         let (refresh, source) = self.catalog.state().await?;
         let hits = self.catalog.search(words, offset, limit).await?;
         let next = offset.saturating_add(limit);
@@ -106,7 +106,7 @@ impl Tools {
         })
     }
 
-    /// How the catalog as a whole is.
+    /// The state of the catalog.
     pub(crate) async fn catalog_state(&self) -> gangway_core::Result<CatalogState> {
         let (refresh, source) = self.catalog.state().await?;
         Ok(CatalogState {

@@ -1,4 +1,4 @@
-//! Servers of the catalog as they are shown: with what this machine can do, and what is here already.
+//! Catalog entries as displayed: with the local runtimes and installed servers.
 
 use gangway_mcp::{
     catalog::{Listed, Offer, OfferKind, Place, Wanted},
@@ -9,7 +9,7 @@ use super::wire::{CatalogInput, CatalogOption, CatalogServer, InputPlace, Option
 use crate::{Tools, install::missing};
 
 impl Tools {
-    /// A server of the catalog as it is shown.
+    /// A catalog entry as displayed.
     pub(crate) fn shown(&self, listed: Listed) -> CatalogServer {
         let offers = listed.offers(self.catalog.policy());
         let known = self.known();

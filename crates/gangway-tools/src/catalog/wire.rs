@@ -1,4 +1,4 @@
-//! What travels about servers that can be installed, and about installing them.
+//! API types of the catalog and of installs.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -6,173 +6,173 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// Servers of the catalog that were looked for.
+/// Search results from the catalog.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogPage {
-    /// Those that were found, the best first.
+    /// The servers, best matches first.
     pub servers: Vec<CatalogServer>,
-    /// How many were found in all.
+    /// The total number of results.
     pub total: usize,
-    /// Where the next page begins.
+    /// Cursor of the next page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub next_cursor: Option<String>,
-    /// How the catalog is brought up to date.
+    /// The state of the refresh.
     pub refresh: CatalogRefresh,
-    /// Where the catalog comes from: a URL, or `built-in`.
+    /// The source of the catalog: a URL, or `built-in`.
     pub source: String,
 }
 
-/// How the catalog as a whole is.
+/// The state of the catalog.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogState {
-    /// How many servers it has.
+    /// The number of servers.
     pub total: usize,
-    /// How it is brought up to date.
+    /// The state of the refresh.
     pub refresh: CatalogRefresh,
-    /// Where it comes from: a URL, or `built-in`.
+    /// The source: a URL, or `built-in`.
     pub source: String,
 }
 
-/// How the catalog is brought up to date.
+/// The state of a refresh.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogRefresh {
     /// What is going on.
     pub state: RefreshState,
-    /// Servers that came in, while it is going on.
+    /// Servers received so far, during a refresh.
     pub fetched: usize,
-    /// Why the last one failed. What was there before is still there.
+    /// Why the last refresh failed. The previous entries remain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
-    /// When the whole of it was last fetched.
+    /// When the catalog was last refreshed completely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub at: Option<String>,
 }
 
-/// What is going on with the catalog.
+/// The phase of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum RefreshState {
-    /// Nothing.
+    /// None is running.
     Idle,
-    /// It is being fetched.
+    /// Running.
     Running,
-    /// It could not be fetched.
+    /// The last one failed.
     Failed,
 }
 
-/// A server of the catalog.
+/// A server in the catalog.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogServer {
-    /// Its name there, such as `io.github.someone/files`.
+    /// Its name in the catalog, such as `io.github.someone/files`.
     pub name: String,
-    /// Its name for people.
+    /// Its display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub title: Option<String>,
-    /// What it is good for, in the words of whoever made it.
+    /// Its description by its author.
     pub description: String,
     /// Its version.
     pub version: String,
-    /// Where its source is: a URL.
+    /// URL of its source code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub repository: Option<String>,
-    /// Its pages: a URL.
+    /// URL of its website.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub website: Option<String>,
-    /// The servers here that were installed from it.
+    /// The installed servers from this entry.
     pub installed: Vec<String>,
-    /// The ways to install it.
+    /// The install options.
     pub options: Vec<CatalogOption>,
 }
 
-/// A way to install a server.
+/// An install option of a server.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogOption {
-    /// Names it among the ways of its server.
+    /// Its id among the server's options.
     pub key: String,
-    /// What kind of thing is installed.
+    /// What is installed.
     pub kind: OptionKind,
-    /// The command or the URL, for people.
+    /// The command or URL, for display.
     pub label: String,
-    /// Whether this machine can do it.
+    /// Whether this machine supports it.
     pub available: bool,
-    /// Why it cannot, and what to do.
+    /// Why it is not supported, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
-    /// What it wants to be told.
+    /// Its inputs.
     pub inputs: Vec<CatalogInput>,
 }
 
-/// What kind of thing is installed.
+/// What is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum OptionKind {
-    /// A package of npm.
+    /// An npm package.
     Npm,
-    /// A package of PyPI.
+    /// A PyPI package.
     Pypi,
-    /// A server that runs elsewhere.
+    /// A remote server.
     Remote,
-    /// Something that Gangway does not install.
+    /// Not supported by Gangway.
     Other,
 }
 
-/// Something that a server wants to be told.
+/// An input of a server.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogInput {
     /// Its name.
     pub name: String,
-    /// Where its value goes.
+    /// Where its value is used.
     pub place: InputPlace,
-    /// What it is.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub description: Option<String>,
-    /// Whether nothing works without it.
+    /// Whether it is required.
     pub required: bool,
-    /// Whether it is kept with the secrets.
+    /// Whether it is stored as a secret.
     pub secret: bool,
-    /// What it is unless something else is given.
+    /// Its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub default: Option<String>,
-    /// What it may be, where not everything will do.
+    /// The allowed values, if restricted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub choices: Option<Vec<String>>,
 }
 
-/// Where a value goes.
+/// Where an input's value is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum InputPlace {
-    /// Into the environment.
+    /// An environment variable.
     Env,
-    /// Among the arguments.
+    /// An argument.
     Argument,
-    /// Into a header.
+    /// A header.
     Header,
-    /// Into the URL.
+    /// The URL.
     Url,
 }
 
-/// What this machine can run packages with.
+/// The package runtimes of this machine.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeList {
-    /// All that are known of, found or not.
+    /// All known runtimes, found or not.
     pub runtimes: Vec<RuntimeInfo>,
 }
 
@@ -184,53 +184,53 @@ pub struct RuntimeInfo {
     pub name: String,
     /// Whether it is here and works.
     pub found: bool,
-    /// Its version.
+    /// Whether it was found and works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub version: Option<String>,
-    /// Where it is.
+    /// Its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub path: Option<String>,
-    /// What it runs.
+    /// The packages that it runs.
     #[serde(rename = "for")]
     pub purpose: String,
-    /// How to get it.
+    /// How to install it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub hint: Option<String>,
 }
 
-/// A server to install: one of the catalog (`server`, `option`, `inputs`), or a package (`package`, `args`, `env`,
+/// A server to install: a catalog entry (`server`, `option`, `inputs`), or a package (`package`, `args`, `env`,
 /// `secrets`).
 #[derive(Clone, Default, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[ts(optional_fields)]
 pub struct InstallServer {
-    /// Its name here.
+    /// Its id here.
     pub id: String,
     /// Its name in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The way to install it; the first that this machine can do when not said.
+    /// The install option; default is the first that this machine supports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
-    /// What it wants to be told, by the names of its inputs. What is secret is kept with the secrets.
+    /// Values by input name. Secret ones are stored as secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub inputs: BTreeMap<String, String>,
-    /// A package that need not be in the catalog.
+    /// A package, not necessarily in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<PackageName>,
-    /// What it is given, behind what the catalog says.
+    /// Additional arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>")]
     pub args: Vec<String>,
-    /// What is added to its environment.
+    /// Additional environment variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub env: BTreeMap<String, String>,
-    /// What is added to its environment and kept with the secrets.
+    /// Additional environment variables that are stored as secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[ts(as = "Option<BTreeMap<String, String>>")]
     pub secrets: BTreeMap<String, String>,
@@ -252,17 +252,17 @@ impl fmt::Debug for InstallServer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PackageName {
-    /// Where it comes from.
+    /// Its registry.
     pub kind: PackageKind,
-    /// Its name there.
+    /// Its name in the registry.
     pub name: String,
-    /// Its exact version; the newest when not said.
+    /// Its exact version; default is the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub version: Option<String>,
 }
 
-/// Where a package comes from.
+/// A package registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum PackageKind {
@@ -272,11 +272,11 @@ pub enum PackageKind {
     Pypi,
 }
 
-/// Installs that go on, and the last that ended.
+/// Running installs, and the last ones that ended.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallList {
-    /// The newest first.
+    /// Newest first.
     pub installs: Vec<Install>,
 }
 
@@ -284,15 +284,15 @@ pub struct InstallList {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Install {
-    /// Names this install.
+    /// Its id.
     pub install: String,
-    /// The server's name here.
+    /// The server's id here.
     pub id: String,
-    /// How far it is.
+    /// Its state.
     pub state: InstallState,
-    /// Its steps, in their order.
+    /// Its steps in order.
     pub steps: Vec<InstallStep>,
-    /// What the package manager said, newest last; only so many lines are kept.
+    /// The last lines of the package manager's output.
     pub lines: Vec<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -302,19 +302,19 @@ pub struct Install {
     pub started_at: String,
 }
 
-/// How far an install is.
+/// The state of an install.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum InstallState {
-    /// The package comes in.
+    /// The package is being downloaded.
     Fetching,
     /// The server starts for the first time.
     Starting,
-    /// It runs.
+    /// The server is running.
     Done,
-    /// It could not be installed, and nothing of it is left.
+    /// It failed and was rolled back.
     Failed,
-    /// Somebody did not want it any more, and nothing of it is left.
+    /// It was cancelled and rolled back.
     Cancelled,
 }
 
@@ -322,11 +322,11 @@ pub enum InstallState {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallStep {
-    /// Which.
+    /// Which step.
     pub name: StepName,
-    /// How far it is.
+    /// Its state.
     pub state: StepState,
-    /// What came of it, in words.
+    /// A note about its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub detail: Option<String>,
@@ -336,35 +336,34 @@ pub struct InstallStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum StepName {
-    /// Whether this machine can do it, and which version it will be.
+    /// Check that this machine supports it, and resolve the version.
     Check,
-    /// The package comes in.
+    /// Download the package.
     Fetch,
-    /// The server is written down, its secrets are kept.
+    /// Store the server and its secrets.
     Register,
-    /// The server starts for the first time.
+    /// Start the server for the first time.
     Start,
 }
 
-/// How far a step is.
+/// The state of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum StepState {
-    /// Not begun.
+    /// Not started.
     Waiting,
-    /// Begun.
+    /// Running.
     Running,
-    /// Over.
+    /// Done.
     Done,
-    /// Over, and not well.
+    /// Failed.
     Failed,
 }
 
-/// Values of secrets of a server.
+/// New values of a server's secrets.
 #[derive(Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct SetSecrets {
-    /// The values by the names they have in its environment or headers. They are kept with the secrets and never shown
-    /// again.
+    /// Values by the names of their environment variables or headers. They are stored as secrets and never shown again.
     pub secrets: BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! One install, from the first look to the first start, or back to where it began.
+//! One install, from the checks to the first start, with rollback.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -18,10 +18,10 @@ use crate::{
     catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
 };
 
-/// Lines of output that are kept.
+/// Maximum number of stored lines of output.
 const LINES: usize = 200;
 
-/// Lines of a server's own log that tell why it did not start.
+/// Lines of a server's log in the error of a failed start.
 const LAST_LINES: usize = 40;
 
 const STEPS: [StepName; 4] = [
@@ -47,13 +47,13 @@ struct Now {
     problem: Option<String>,
 }
 
-/// Why it goes no further.
+/// Why it stopped.
 enum Halt {
     Cancelled,
     Failed(String),
 }
 
-/// What has to be undone.
+/// What a rollback has to undo.
 #[derive(Default)]
 struct Done {
     folder: Option<PathBuf>,
@@ -122,7 +122,7 @@ impl Job {
         }
     }
 
-    /// Does it, and undoes it when it fails.
+    /// Runs the install; rolls back on failure.
     pub(super) async fn run(self: Arc<Self>, tools: &Arc<Tools>, order: Order) {
         let mut done = Done::default();
         let ended = self.steps(tools, order, &mut done).await;
@@ -180,7 +180,7 @@ impl Job {
         done: &mut Done,
     ) -> Result<String, Halt> {
         let Some((package, command)) = &order.package else {
-            return Ok("nothing to fetch: it runs elsewhere".into());
+            return Ok("nothing to download: remote server".into());
         };
         let folder = tools.packages.join(self.id.as_str());
         let failed = |reason: String| Halt::Failed(reason);
@@ -228,7 +228,7 @@ impl Job {
             order.entry.clone(),
             order.secrets.clone(),
         );
-        // A keyring may wait for its owner.
+        // A keyring may block for its owner.
         let written = tokio::task::spawn_blocking(move || {
             let mut kept = Vec::new();
             for (name, value) in &values {
@@ -248,7 +248,7 @@ impl Job {
         let (kept, added) = written.map_err(|error| Halt::Failed(error.to_string()))?;
         let detail = match kept.len() {
             0 => format!("as {}", self.id),
-            1 => format!("as {}, with a secret", self.id),
+            1 => format!("as {}, with 1 secret", self.id),
             more => format!("as {}, with {more} secrets", self.id),
         };
         done.secrets = kept;
@@ -266,10 +266,10 @@ impl Job {
         let status = tools.host.status();
         let status = status.into_iter().find(|status| status.id == self.id);
         let reason = match (ready, status.map(|status| (status.state, status.tools))) {
-            (Ok(()), Some((_, tools))) => return Ok(format!("it runs and has {tools} tools")),
-            (Ok(()), None) => "it was removed meanwhile".to_owned(),
+            (Ok(()), Some((_, tools))) => return Ok(format!("running, with {tools} tools")),
+            (Ok(()), None) => "the server was removed during the install".to_owned(),
             (Err(_), Some((State::Unauthorized, _))) => {
-                return Ok("it is reached, and wants a log-in before it does anything".into());
+                return Ok("connected; it requires a login".into());
             }
             (Err(reason), _) => reason,
         };
@@ -288,7 +288,7 @@ impl Job {
     }
 }
 
-/// A text without the secrets that a server may have repeated.
+/// Redacts secrets that a server may have repeated.
 fn hidden(text: &str, order: &Order) -> String {
     let values = order.secrets.values().map(ExposeSecret::expose_secret);
     values.fold(text.to_owned(), |text, value| {
@@ -298,7 +298,7 @@ fn hidden(text: &str, order: &Order) -> String {
 
 async fn check(tools: &Tools, order: &Order) -> Result<String, Halt> {
     let Some((package, _)) = &order.package else {
-        return Ok("it runs elsewhere".into());
+        return Ok("remote server".into());
     };
     let missing = || Halt::Failed(super::missing(package.ecosystem()));
     let (carrier, _) = Carrier::of(package.ecosystem(), &tools.path).ok_or_else(missing)?;
@@ -308,15 +308,15 @@ async fn check(tools: &Tools, order: &Order) -> Result<String, Halt> {
 }
 
 impl Done {
-    /// Leaves nothing behind.
+    /// Rolls back.
     async fn undo(self, tools: &Arc<Tools>, id: &ServerId) {
         if self.registered {
             let (file, id) = (tools.file.clone(), id.to_string());
             let removed = tokio::task::spawn_blocking(move || file.remove(&id)).await;
             if let Ok(Err(error)) = removed {
-                tracing::warn!(%error, "an install that failed could not be undone");
+                tracing::warn!(%error, "cannot roll back a failed install");
             }
-            // The server stops before its program goes.
+            // The server stops before its program is removed.
             tools.reload().await;
         }
         tools.forget(self.secrets).await;

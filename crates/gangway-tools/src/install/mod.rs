@@ -1,4 +1,4 @@
-//! Installs servers: a package comes in, is written down and started, or leaves nothing behind.
+//! Installs servers: download, store and start; rolled back on failure.
 
 mod job;
 mod order;
@@ -23,13 +23,13 @@ use super::{
     catalog::wire::{Install, InstallServer},
 };
 
-/// Installs that are remembered; those that ended first are forgotten first.
+/// Maximum number of remembered installs; the oldest ended ones are dropped first.
 const REMEMBERED: usize = 32;
 
-/// Installs at the same time: package managers take all of a machine's network already.
+/// Maximum number of concurrent installs: package managers already use the machine's full bandwidth.
 const AT_ONCE: usize = 4;
 
-/// Installs that go on, and the last that ended.
+/// Running installs, and the last ones that ended.
 #[derive(Default)]
 pub struct Installs {
     jobs: Mutex<Vec<Arc<Job>>>,
@@ -41,13 +41,13 @@ impl Installs {
         self.jobs.lock()
     }
 
-    /// All of them, the newest first.
+    /// All installs, newest first.
     #[must_use]
     pub fn list(&self) -> Vec<Install> {
         self.jobs().iter().rev().map(|job| job.info()).collect()
     }
 
-    /// One of them.
+    /// An install by id.
     #[must_use]
     pub fn get(&self, install: &str) -> Option<Install> {
         let jobs = self.jobs();
@@ -55,7 +55,7 @@ impl Installs {
         Some(job.info())
     }
 
-    /// Cancels one that goes on, forgets one that ended. Says whether there is one.
+    /// Cancels a running install, or removes an ended one. False if it does not exist.
     pub fn end(&self, install: &str) -> bool {
         let mut jobs = self.jobs();
         let Some(at) = jobs.iter().position(|job| job.install == install) else {
@@ -68,19 +68,19 @@ impl Installs {
         true
     }
 
-    /// Whether anything is being installed.
+    /// Whether any install is running.
     #[must_use]
     pub fn are_underway(&self) -> bool {
         self.jobs().iter().any(|job| job.runs())
     }
 
-    /// Whether a server of this name is being installed.
+    /// Whether a server with this id is being installed.
     fn is_underway(&self, id: &str) -> bool {
         let jobs = self.jobs();
         jobs.iter().any(|job| job.id.as_str() == id && job.runs())
     }
 
-    /// Adds one, unless its id is being installed already.
+    /// Adds an install, unless its server is already being installed.
     fn add(&self, job: &Arc<Job>) -> Result<(), Refusal> {
         let mut jobs = self.jobs();
         let running = jobs.iter().filter(|other| other.runs());
@@ -99,7 +99,7 @@ impl Installs {
         Ok(())
     }
 
-    /// Cancels all that go on and waits until nothing of them is left.
+    /// Cancels all running installs, and waits for their rollback.
     pub async fn shutdown(&self) {
         for job in self.jobs().iter() {
             job.stop.cancel();
@@ -110,9 +110,9 @@ impl Installs {
 }
 
 impl Tools {
-    /// Begins to install a server, or says why that cannot be.
-    pub async fn install(self: &Arc<Self>, wish: InstallServer) -> Result<Install, Refusal> {
-        let order = self.order(wish).await?;
+    /// Starts to install a server.
+    pub async fn install(self: &Arc<Self>, request: InstallServer) -> Result<Install, Refusal> {
+        let order = self.order(request).await?;
         if self.stop.is_cancelled() {
             return Err(Refusal::Busy);
         }

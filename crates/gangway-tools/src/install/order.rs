@@ -1,4 +1,4 @@
-//! What someone wants to have installed, understood and found possible.
+//! A validated request to install a server.
 
 use std::collections::BTreeMap;
 
@@ -17,43 +17,43 @@ use crate::{
     entry::{Installed, ServerEntry},
 };
 
-/// Arguments and variables of a wish: far more than any server takes.
-const MOST: usize = 200;
+/// Maximum number of arguments and variables: far more than any server needs.
+const MAX_ARGUMENTS: usize = 200;
 
 /// A server to install.
 pub(super) struct Order {
     pub(super) id: ServerId,
-    /// The package to fetch first, and its program where someone named it.
+    /// The package to download first, and its program if specified.
     pub(super) package: Option<(Package, Option<String>)>,
-    /// What is written down; the program of a package is not known yet.
+    /// The entry to store; the program of a package is not known yet.
     pub(super) entry: ServerEntry,
-    /// The values of its secrets by the names under which they are kept.
+    /// The values of its secrets by secret name.
     pub(super) secrets: BTreeMap<String, SecretString>,
     pub(super) scripts: Scripts,
-    /// Packages that were fetched and whose install scripts did not run.
+    /// Packages whose install scripts were not run.
     pub(super) skipped_scripts: Vec<String>,
 }
 
-/// Why something is not installed.
+/// Why a server cannot be installed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The wish does not fit.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
     /// The catalog has no such server.
-    #[error("the catalog has no server {0:?}; look for it: gangway mcp search")]
+    #[error("server {0:?} is not in the catalog; search it with: gangway mcp search")]
     NoServer(String),
-    /// The name is taken.
-    #[error("there is a server named {0} already; choose another id, or remove it first")]
+    /// The id is in use.
+    #[error("a server named {0} already exists; use another id or remove it first")]
     Taken(String),
-    /// The name is being installed.
-    #[error("{0} is being installed already")]
+    /// It is already being installed.
+    #[error("{0} is already being installed")]
     Underway(String),
     /// A program is missing.
     #[error("{0}")]
     NoRuntime(String),
-    /// There is enough to do.
-    #[error("other servers are being installed; wait for one of them to end")]
+    /// Too many concurrent installs.
+    #[error("too many servers are being installed; wait until one is done")]
     Busy,
     /// The catalog cannot be read.
     #[error(transparent)]
@@ -71,9 +71,9 @@ fn invalid(reason: impl Into<String>) -> Refusal {
 }
 
 impl Tools {
-    /// Understands a wish.
-    pub(super) async fn order(&self, wish: InstallServer) -> Result<Order, Refusal> {
-        let id: ServerId = wish
+    /// Validates a request.
+    pub(super) async fn order(&self, request: InstallServer) -> Result<Order, Refusal> {
+        let id: ServerId = request
             .id
             .parse()
             .map_err(|error| invalid(format!("`id`: {error}")))?;
@@ -84,18 +84,21 @@ impl Tools {
         if self.config.contains_key(id.as_str()) || added.servers.contains_key(id.as_str()) {
             return Err(Refusal::Taken(id.to_string()));
         }
-        if wish.args.len() > MOST || wish.env.len() > MOST || wish.secrets.len() > MOST {
+        if request.args.len() > MAX_ARGUMENTS
+            || request.env.len() > MAX_ARGUMENTS
+            || request.secrets.len() > MAX_ARGUMENTS
+        {
             return Err(invalid(format!(
-                "there are more than {MOST} arguments or variables"
+                "there must be at most {MAX_ARGUMENTS} arguments and variables"
             )));
         }
-        let mut order = match (&wish.server, &wish.package) {
-            (Some(server), None) => self.listed(id, server, &wish).await?,
-            (None, Some(package)) => direct(id, package, &wish)?,
-            _ => return Err(invalid("give either `server` or `package`")),
+        let mut order = match (&request.server, &request.package) {
+            (Some(server), None) => self.listed(id, server, &request).await?,
+            (None, Some(package)) => direct(id, package, &request)?,
+            _ => return Err(invalid("specify either `server` or `package`")),
         };
-        order.extend(&wish)?;
-        if wish.allow_scripts {
+        order.extend(&request)?;
+        if request.allow_scripts {
             order.scripts = Scripts::Run;
         }
         order
@@ -105,7 +108,7 @@ impl Tools {
         match &order.package {
             Some((package, _)) => self.runnable(package.ecosystem())?,
             None if order.entry.url.is_none() => {
-                return Err(invalid("there is nothing to install"));
+                return Err(invalid("specify `server` or `package`"));
             }
             None => {}
         }
@@ -123,23 +126,23 @@ impl Tools {
         &self,
         id: ServerId,
         server: &str,
-        wish: &InstallServer,
+        request: &InstallServer,
     ) -> Result<Order, Refusal> {
         let no_server = || Refusal::NoServer(server.chars().take(200).collect());
         let listed = self.catalog.get(server).await?.ok_or_else(no_server)?;
         let offers = listed.offers(self.catalog.policy());
-        let offer = self.choose(&offers, wish.option.as_deref())?;
+        let offer = self.choose(&offers, request.option.as_deref())?;
         if let Some(reason) = &offer.refusal {
             return Err(invalid(format!(
                 "{} cannot be installed: {reason}",
                 offer.key
             )));
         }
-        let filled = offer.fill(&wish.inputs, |input| secret::name(id.as_str(), input))?;
+        let filled = offer.fill(&request.inputs, |input| secret::name(id.as_str(), input))?;
         Order::new(id, filled, Some(listed.name), self.catalog.policy())
     }
 
-    /// The way that was named, or the first that this machine can do.
+    /// The specified option, or the first that this machine supports.
     fn choose<'a>(&self, offers: &'a [Offer], key: Option<&str>) -> Result<&'a Offer, Refusal> {
         if let Some(key) = key {
             let found = offers.iter().find(|offer| offer.key == key);
@@ -153,14 +156,14 @@ impl Tools {
             (None, None) => true,
         };
         let found = offers.iter().find(possible).or(offers.first());
-        found.ok_or_else(|| invalid("the catalog knows no way to install it"))
+        found.ok_or_else(|| invalid("the catalog has no install option for this server"))
     }
 }
 
-/// A package that need not be in the catalog.
-fn direct(id: ServerId, package: &PackageName, wish: &InstallServer) -> Result<Order, Refusal> {
-    if wish.option.is_some() || !wish.inputs.is_empty() {
-        return Err(invalid("`option` and `inputs` go with `server`"));
+/// A package, not necessarily in the catalog.
+fn direct(id: ServerId, package: &PackageName, request: &InstallServer) -> Result<Order, Refusal> {
+    if request.option.is_some() || !request.inputs.is_empty() {
+        return Err(invalid("`option` and `inputs` require `server`"));
     }
     let ecosystem = match package.kind {
         PackageKind::Npm => Ecosystem::Npm,
@@ -173,7 +176,7 @@ fn direct(id: ServerId, package: &PackageName, wish: &InstallServer) -> Result<O
 }
 
 impl Order {
-    /// Says which install scripts did not run, if there were any.
+    /// Lists the install scripts that were not run, if any.
     pub(super) fn skipped(&self) -> Option<String> {
         let named: Vec<_> = self.skipped_scripts.iter().take(5).cloned().collect();
         let more = self.skipped_scripts.len() - named.len();
@@ -197,7 +200,7 @@ impl Order {
         let mut order = Self {
             package: filled.package.map(|package| (package, filled.command)),
             entry: ServerEntry {
-                // Whatever the program will be, it is one.
+                // A placeholder for the program.
                 command: (!is_remote).then(|| "package".to_owned()),
                 args: filled.args,
                 env: filled.env,
@@ -221,31 +224,32 @@ impl Order {
         Ok(order)
     }
 
-    /// Adds what the wish says beside the catalog.
-    fn extend(&mut self, wish: &InstallServer) -> Result<(), Refusal> {
-        let extra = !(wish.args.is_empty() && wish.env.is_empty() && wish.secrets.is_empty());
+    /// Adds the arguments, variables and secrets of the request.
+    fn extend(&mut self, request: &InstallServer) -> Result<(), Refusal> {
+        let extra =
+            !(request.args.is_empty() && request.env.is_empty() && request.secrets.is_empty());
         if extra && self.package.is_none() {
-            return Err(invalid("`args`, `env` and `secrets` go with a package"));
+            return Err(invalid("`args`, `env` and `secrets` require a package"));
         }
-        for text in wish.args.iter().chain(wish.env.values()) {
+        for text in request.args.iter().chain(request.env.values()) {
             if text.contains('\0') {
                 return Err(invalid(
-                    "an argument or variable has a zero character in it",
+                    "arguments and variables must not contain NUL characters",
                 ));
             }
         }
-        for name in wish.env.keys().chain(wish.secrets.keys()) {
+        for name in request.env.keys().chain(request.secrets.keys()) {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             if !begins || !name.chars().all(is_plain) || name.len() > 128 {
                 return Err(invalid(
-                    "a variable's name has letters, digits and _, and begins with no digit",
+                    "a variable name must consist of letters, digits and _, and not start with a digit",
                 ));
             }
         }
-        self.entry.args.extend(wish.args.iter().cloned());
-        self.entry.env.extend(wish.env.clone());
-        for (name, value) in &wish.secrets {
+        self.entry.args.extend(request.args.iter().cloned());
+        self.entry.env.extend(request.env.clone());
+        for (name, value) in &request.secrets {
             let kept = self.keep(name, value.clone())?;
             self.entry
                 .env
@@ -254,7 +258,7 @@ impl Order {
         Ok(())
     }
 
-    /// Takes a secret and says under which name it will be kept.
+    /// Adds a secret, and returns its name.
     fn keep(&mut self, input: &str, value: String) -> Result<String, Refusal> {
         let wrong = |error: SecretsError| invalid(format!("{input}: {error}"));
         let name = secret::name(self.id.as_str(), input);

@@ -1,4 +1,4 @@
-//! Installs, for pages and programs.
+//! API of installs.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
 #[openapi(paths(list, begin, look, end, set_secrets,))]
 pub struct Documented;
 
-/// List the installs that go on, and the last that ended
+/// List the running installs and the last ones that ended
 #[utoipa::path(get, path = "/api/mcp/installs", tag = "tools", responses((status = 200, body = InstallList)))]
 async fn list(State(state): State<Arc<ToolsState>>) -> Json<InstallList> {
     Json(InstallList {
@@ -51,19 +51,19 @@ async fn list(State(state): State<Arc<ToolsState>>) -> Json<InstallList> {
 /// Install a server
 #[utoipa::path(post, path = "/api/mcp/installs", tag = "tools", request_body = InstallServer, responses(
     (status = 202, body = Install),
-    (status = 400, description = "Something is missing or does not fit", body = ApiError),
-    (status = 404, description = "The catalog has no such server", body = ApiError),
-    (status = 409, description = "The name is taken, or a program is missing", body = ApiError),
+    (status = 400, description = "Invalid request", body = ApiError),
+    (status = 404, description = "Not in the catalog", body = ApiError),
+    (status = 409, description = "The id is in use, or a program is missing", body = ApiError),
 ))]
 async fn begin(
     State(state): State<Arc<ToolsState>>,
-    extract::Json(wish): extract::Json<InstallServer>,
+    extract::Json(request): extract::Json<InstallServer>,
 ) -> ApiResult<(StatusCode, Json<Install>)> {
-    let install = state.tools.install(wish).await.map_err(refused)?;
+    let install = state.tools.install(request).await.map_err(refused)?;
     Ok((StatusCode::ACCEPTED, Json(install)))
 }
 
-/// Look at an install
+/// Get an install
 #[utoipa::path(get, path = "/api/mcp/installs/{id}", tag = "tools", params(("id" = String, Path, description = "The install")), responses(
     (status = 200, body = Install),
     (status = 404, body = ApiError),
@@ -73,9 +73,9 @@ async fn look(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<Jso
     found.map(Json).ok_or_else(|| no_install(&id))
 }
 
-/// Cancel an install that goes on, or forget one that ended
+/// Cancel a running install, or remove an ended one
 #[utoipa::path(delete, path = "/api/mcp/installs/{id}", tag = "tools", params(("id" = String, Path, description = "The install")), responses(
-    (status = 204, description = "It ends and undoes what it did, or is forgotten"),
+    (status = 204, description = "Cancelled and rolled back, or removed"),
     (status = 404, body = ApiError),
 ))]
 async fn end(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<StatusCode> {
@@ -85,18 +85,18 @@ async fn end(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<Stat
     }
 }
 
-/// Keep new values for secrets of a server, and start it anew
+/// Set secrets of a server, and restart it
 #[utoipa::path(put, path = "/api/mcp/servers/{id}/secrets", tag = "tools", params(("id" = String, Path, description = "The server")), request_body = SetSecrets, responses(
-    (status = 204, description = "They are kept, and the server starts anew"),
-    (status = 400, description = "It has no such secret, or a value cannot be one", body = ApiError),
+    (status = 204, description = "Stored; the server restarts"),
+    (status = 400, description = "Unknown secret, or invalid value", body = ApiError),
     (status = 404, body = ApiError),
 ))]
 async fn set_secrets(
     State(state): State<Arc<ToolsState>>,
     Id(id): Id,
-    extract::Json(wish): extract::Json<SetSecrets>,
+    extract::Json(request): extract::Json<SetSecrets>,
 ) -> ApiResult<StatusCode> {
-    let kept = state.tools.set_secrets(&id, wish.secrets).await;
+    let kept = state.tools.set_secrets(&id, request.secrets).await;
     kept.map_err(|error| match &error {
         NotKept::NoServer(_) => {
             ApiError::new(StatusCode::NOT_FOUND, "server_not_found", error.to_string())
@@ -106,8 +106,8 @@ async fn set_secrets(
             ApiError::invalid(error.to_string())
         }
         NotKept::Secret(error) => {
-            tracing::error!(%error, "a secret cannot be kept");
-            let message = "the secret cannot be kept; the server's log says why";
+            tracing::error!(%error, "cannot store a secret");
+            let message = "cannot store the secret; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
         }
     })?;
@@ -116,7 +116,7 @@ async fn set_secrets(
 
 fn no_install(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
-    let message = format!("there is no install {id:?}; GET /api/mcp/installs lists them");
+    let message = format!("install {id:?} not found; GET /api/mcp/installs lists all installs");
     ApiError::new(StatusCode::NOT_FOUND, "install_not_found", message)
 }
 

@@ -1,4 +1,4 @@
-//! What this machine can run packages with, and how to get what it lacks.
+//! The package runtimes of this machine, and how to install missing ones.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     catalog::wire::{RuntimeInfo, RuntimeList},
 };
 
-/// The programs, what each is for, and how to get it.
+/// The programs, what each runs, and how to install it.
 const KNOWN: [(&str, &str, &str); 3] = [
     (
         "npx",
@@ -24,13 +24,13 @@ const KNOWN: [(&str, &str, &str); 3] = [
     ),
     (
         "pipx",
-        "Python packages, where there is no uvx",
+        "Python packages, if uvx is missing",
         "not needed with uvx; otherwise install it from https://pipx.pypa.io",
     ),
 ];
 
 impl Tools {
-    /// What this machine can run packages with.
+    /// The package runtimes of this machine.
     pub async fn runtimes(&self) -> RuntimeList {
         let look = |(name, purpose, hint): (&str, &str, &str)| {
             let (name, purpose, hint) = (name.to_owned(), purpose.to_owned(), hint.to_owned());
@@ -54,16 +54,16 @@ impl Tools {
     }
 }
 
-/// What to say where nothing here installs packages of this kind.
+/// The hint if no runtime for this kind of package was found.
 pub(crate) fn missing(ecosystem: Ecosystem) -> String {
     let (name, hint) = match ecosystem {
         Ecosystem::Npm => (KNOWN[0].0, KNOWN[0].2),
         Ecosystem::Pypi => (KNOWN[1].0, KNOWN[1].2),
     };
-    format!("{name} is not there: {hint}")
+    format!("{name} not found: {hint}")
 }
 
-/// Where programs are looked for: the folders of the settings first.
+/// The search path for programs: the configured folders first.
 pub fn search_path(folders: &[PathBuf]) -> OsString {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let all = folders.iter().cloned().chain(std::env::split_paths(&own));

@@ -1,11 +1,11 @@
-//! The names under which secrets of installed servers are kept.
+//! The names of installed servers' secrets.
 
 use gangway_secrets::SecretName;
 
-/// Where all of them begin, so that no other secret is ever taken for one.
+/// Their prefix, so that no other secret is mistaken for one.
 pub(super) const START: &str = "mcp-";
 
-/// The name of a server's secret. No two servers and no two inputs share one.
+/// The name of a server's secret, unique per server and input.
 pub(super) fn name(id: &str, input: &str) -> String {
     let is_plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let upper: String = input
@@ -14,7 +14,7 @@ pub(super) fn name(id: &str, input: &str) -> String {
         .map(|c| if is_plain(c) { c } else { '_' })
         .collect();
     let hash = blake3::hash(format!("{id}\n{input}").as_bytes()).to_hex();
-    // Without a hyphen behind the last one, what stands before it is the server's id.
+    // Without a hyphen after the last one, the part before it is the server's id.
     let readable = match upper == input {
         true => format!("{START}{id}-{upper}"),
         false => format!("{START}{id}-{upper}.{}", &hash[..8]),

@@ -1,4 +1,4 @@
-//! Removes servers with all that was installed for them, and changes their secrets.
+//! Removes servers with everything that was installed for them, and changes their secrets.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,57 +8,57 @@ use secrecy::SecretString;
 use super::secret::START;
 use crate::{Tools, entry::ServerEntry, file::FileError, login::Tokens};
 
-/// Why secrets of a server are not kept.
+/// Why secrets of a server were not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
-    /// There is no such server.
-    #[error("there is no server named {0}")]
+    /// No such server.
+    #[error("server {0} not found")]
     NoServer(String),
-    /// It has no such secret.
-    #[error("{id} has no secret {name:?}; it has {known}")]
+    /// No such secret.
+    #[error("unknown secret {name:?} of {id}; use one of: {known}")]
     Unknown {
         /// The server.
         id: String,
-        /// What was given.
+        /// The requested name.
         name: String,
-        /// What it has.
+        /// The existing names.
         known: String,
     },
-    /// A value cannot be one, or cannot be kept.
+    /// A value is invalid, or cannot be stored.
     #[error(transparent)]
     Secret(#[from] SecretsError),
 }
 
 impl Tools {
-    /// Removes a server that was added, stops it, and removes what was fetched and kept for it.
+    /// Removes an added server: stops it, and removes its package, secrets and login.
     pub async fn uninstall(self: &Arc<Self>, id: &str) -> Result<(), FileError> {
         let (file, name) = (self.file.clone(), id.to_owned());
         let removed = tokio::task::spawn_blocking(move || file.remove(&name)).await;
         let entry = removed.unwrap_or_else(|_| Err(FileError::NotFound(id.to_owned())))?;
-        // The server stops before its program goes.
+        // The server stops before its program is removed.
         self.reload().await;
         let installed = entry.installed.unwrap_or_default();
         let names = installed.secrets.values();
         let names = names.filter(|name| name.starts_with(START));
         let names = names.filter_map(|name| SecretName::parse(name).ok());
-        // What is no id of a server has no log-in and no folder either.
+        // An invalid server id has neither a login nor a folder.
         let parsed = id.parse::<gangway_mcp::ServerId>().ok();
         let login = parsed.as_ref().and_then(Tokens::name);
         self.forget(names.chain(login).collect()).await;
         if installed.package.is_some() && parsed.is_some() {
             let folder = self.packages.join(id);
             if let Err(error) = tokio::fs::remove_dir_all(&folder).await {
-                tracing::warn!(folder = %folder.display(), %error, "a package could not be removed");
+                tracing::warn!(folder = %folder.display(), %error, "cannot remove a package");
             }
         }
         Ok(())
     }
 
-    /// Removes packages that no server needs: what an install had begun when the process was killed.
+    /// Removes packages that no server uses: leftovers of installs that were killed.
     pub async fn sweep(self: &Arc<Self>) {
         let tools = Arc::clone(self);
         let swept = tokio::task::spawn_blocking(move || {
-            // Without knowing the servers, nobody knows which packages they need.
+            // Without the list of servers, it is unknown which packages they use.
             let Ok(servers) = tools.file.read() else {
                 return;
             };
@@ -74,20 +74,20 @@ impl Tools {
         let _ = swept.await;
     }
 
-    /// Forgets secrets.
+    /// Deletes secrets.
     pub(super) async fn forget(&self, names: Vec<SecretName>) {
         let secrets = self.secrets.clone();
         let forget = move || {
             for name in &names {
                 if let Err(error) = secrets.remove(name) {
-                    tracing::warn!(%name, %error, "a secret could not be forgotten");
+                    tracing::warn!(%name, %error, "cannot delete a secret");
                 }
             }
         };
         let _ = tokio::task::spawn_blocking(forget).await;
     }
 
-    /// Keeps new values for secrets of a server and starts it anew with them.
+    /// Stores new values of a server's secrets, and restarts it.
     pub async fn set_secrets(
         self: &Arc<Self>,
         id: &str,
@@ -110,7 +110,7 @@ impl Tools {
         };
         let set = tokio::task::spawn_blocking(set).await;
         let parsed: Option<gangway_mcp::ServerId> = id.parse().ok();
-        // Also one that failed with the same secret before gets another try.
+        // A server that failed with the old secret is retried as well.
         if let Some(id) = &parsed {
             self.host.stop(id).await;
         }
@@ -120,12 +120,12 @@ impl Tools {
         }
         match set {
             Ok(set) => Ok(set?),
-            Err(_) => Err(SecretsError::BadValue("this is a fault in Gangway").into()),
+            Err(_) => Err(SecretsError::BadValue("internal error").into()),
         }
     }
 }
 
-/// The name under which a secret is kept: that of an input, or one that the entry itself names.
+/// The name of a secret: that of an input, or one that the entry itself uses.
 fn secret_of(entry: &ServerEntry, name: &str) -> Option<String> {
     let installed = entry.installed.as_ref();
     let own = installed.and_then(|installed| installed.secrets.get(name));

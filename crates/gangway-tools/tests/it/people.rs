@@ -216,7 +216,7 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
         assert_eq!(response.status(), 400);
         let text = response.text().await.unwrap();
         assert!(
-            text.contains("Not logged in") && !text.contains("<script>"),
+            text.contains("Login failed") && !text.contains("<script>"),
             "{text}"
         );
     }

@@ -129,7 +129,7 @@ async fn a_refresh_that_fails_keeps_what_was_there() {
             page["refresh"]["problem"]
                 .as_str()
                 .unwrap()
-                .contains("cannot be fetched")
+                .contains("cannot download")
         );
     }
     registry.becomes(vec![Page::Entries(vec![entry("io.test/new", "")], None)]);
