@@ -1,4 +1,4 @@
-//! A chat: one request, one answer, whole or in pieces.
+//! Chat completions, complete or streamed.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -20,15 +20,15 @@ use super::{
     wire::{ChatCompletion, Completion, ErrorBody},
 };
 
-/// Ask a model, in OpenAI's form
+/// Create a chat completion
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletion, responses(
-    (status = 200, description = "The answer; server-sent events of chunks when `stream` is true", body = Completion),
-    (status = 400, description = "The request does not fit", body = ErrorBody),
-    (status = 404, description = "There is no such model", body = ErrorBody),
-    (status = 429, description = "The provider refuses for now", body = ErrorBody),
+    (status = 200, description = "The completion; server-sent events of chunks if `stream` is true", body = Completion),
+    (status = 400, description = "Invalid request", body = ErrorBody),
+    (status = 404, description = "Model not found", body = ErrorBody),
+    (status = 429, description = "Rate limit of the provider", body = ErrorBody),
     (status = 502, description = "The model failed", body = ErrorBody),
-    (status = 503, description = "The provider is not there", body = ErrorBody),
-    (status = 504, description = "The provider said nothing for too long", body = ErrorBody),
+    (status = 503, description = "The provider is unavailable", body = ErrorBody),
+    (status = 504, description = "Timeout of the provider", body = ErrorBody),
 ))]
 pub async fn complete(
     State(registry): State<Arc<Registry>>,
@@ -50,7 +50,7 @@ pub async fn complete(
         let pieces = pieces.try_collect().await.map_err(from_model)?;
         return Ok(Json(encoder.whole(pieces)).into_response());
     }
-    // What fails before the first word can still have a status of its own.
+    // An error before the first token still gets its own status.
     let mut pieces = pieces.fuse();
     let first = pieces.next().await.transpose().map_err(from_model)?;
     let rest = stream::iter(first.map(Ok)).chain(pieces);
@@ -79,7 +79,7 @@ pub async fn complete(
     Ok((kind, Body::from_stream(body)).into_response())
 }
 
-/// Not every provider can be told to make one call; a client that can take only one gets the first.
+/// Not every provider supports limiting the calls; a client that accepts only one gets the first.
 fn only_first_call(pieces: Pieces<'static>) -> Pieces<'static> {
     let mut called = false;
     let first = move |piece: &Result<Piece, ModelError>| {

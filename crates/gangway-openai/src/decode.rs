@@ -1,4 +1,4 @@
-//! From OpenAI's form to ours, with a word on every field that does not fit.
+//! Converts OpenAI's request to ours, with an error for every invalid field.
 
 use gangway_http::error::{ApiError, ApiResult};
 use gangway_models::{ChatRequest, Message, ToolCall, ToolChoice, ToolSpec};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::wire::{ChatCompletion, Content, Stop, WireCall, WireMessage, WireTool};
 
-/// Tools in one request at the most; far more than models can tell apart.
+/// Maximum number of tools in a request; far more than models can handle.
 const TOOLS: usize = 256;
 
-/// What the client asks, as every provider is asked.
+/// Converts the request.
 pub(super) fn request(wish: ChatCompletion) -> ApiResult<ChatRequest> {
     if wish.messages.is_empty() {
         return Err(ApiError::invalid("`messages` must not be empty"));
     }
     if wish.n.is_some_and(|n| n != 1) {
-        return Err(ApiError::invalid("`n` can only be 1"));
+        return Err(ApiError::invalid("`n` must be 1"));
     }
     within("temperature", wish.temperature, 2.0)?;
     within("top_p", wish.top_p, 1.0)?;
@@ -61,7 +61,7 @@ fn stop(stop: Option<Stop>) -> ApiResult<Vec<String>> {
     };
     if stop.len() > 4 || stop.iter().any(String::is_empty) {
         return Err(ApiError::invalid(
-            "`stop` must be up to four texts, none of them empty",
+            "`stop` must be at most 4 non-empty strings",
         ));
     }
     Ok(stop)
@@ -86,7 +86,7 @@ fn format(format: Option<&Value>) -> ApiResult<Option<Value>> {
 fn tools(tools: Vec<WireTool>) -> ApiResult<Vec<ToolSpec>> {
     if tools.len() > TOOLS {
         return Err(ApiError::invalid(format!(
-            "`tools` holds more than {TOOLS}"
+            "`tools` must have at most {TOOLS} entries"
         )));
     }
     let tool = |(n, tool): (usize, WireTool)| {
@@ -95,14 +95,14 @@ fn tools(tools: Vec<WireTool>) -> ApiResult<Vec<ToolSpec>> {
         let function = function.ok_or_else(|| wrong("must be of type function"))?;
         if !is_name(&function.name) {
             return Err(wrong(
-                "needs a name of up to 64 letters, digits, `_` and `-`",
+                "needs a name of at most 64 letters, digits, `_` and `-`",
             ));
         }
         let parameters = function.parameters.filter(|schema| !schema.is_null());
         let parameters =
             parameters.unwrap_or_else(|| json!({ "type": "object", "properties": {} }));
         if !parameters.is_object() {
-            return Err(wrong("has `parameters` that are no JSON Schema object"));
+            return Err(wrong("has `parameters` that are not a JSON Schema object"));
         }
         Ok(ToolSpec {
             name: function.name,
@@ -160,8 +160,9 @@ fn messages(messages: Vec<WireMessage>) -> ApiResult<Vec<Message>> {
             "tool" => {
                 let id = message.tool_call_id;
                 let id = id.ok_or_else(|| wrong("needs `tool_call_id`"))?;
-                let name = called(&known, &id)
-                    .ok_or_else(|| wrong("answers a call that no message before it made"))?;
+                let name = called(&known, &id).ok_or_else(|| {
+                    wrong("has a `tool_call_id` that no earlier message contains")
+                })?;
                 Message::Tool {
                     name,
                     call: id,
@@ -180,7 +181,7 @@ fn messages(messages: Vec<WireMessage>) -> ApiResult<Vec<Message>> {
     Ok(known)
 }
 
-/// The tool of a call that was made before.
+/// The tool of an earlier call.
 fn called(messages: &[Message], id: &str) -> Option<String> {
     let calls = messages.iter().rev().filter_map(|message| match message {
         Message::Assistant { calls, .. } => Some(calls),
@@ -201,7 +202,7 @@ fn call(call: WireCall) -> Result<ToolCall, String> {
             name: call.function.name,
             arguments,
         }),
-        _ => Err("has a tool call whose `arguments` are no JSON object".into()),
+        _ => Err("has a tool call whose `arguments` are not a JSON object".into()),
     }
 }
 
@@ -218,7 +219,7 @@ fn text(content: Option<Content>) -> Result<Option<String>, String> {
             None => {
                 let kind: String = part.kind.chars().take(40).collect();
                 return Err(format!(
-                    "has a part of type {kind:?}; only text is understood"
+                    "has a part of type {kind:?}; only text is supported"
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! From our pieces to OpenAI's chunks.
+//! Converts our pieces to OpenAI's chunks.
 
 use bytes::Bytes;
 use gangway_models::{ModelError, Passed, Piece, ToolCall};
@@ -13,10 +13,10 @@ use super::{
     },
 };
 
-/// The end of every stream that ends well.
+/// The end of every successful stream.
 const DONE: &[u8] = b"data: [DONE]\n\n";
 
-/// An answer on its way to a client.
+/// An answer being streamed.
 pub(super) struct Encoder {
     id: String,
     created: i64,
@@ -44,7 +44,7 @@ impl Encoder {
         }
     }
 
-    /// The bytes for one piece; empty when there is nothing to say yet.
+    /// The bytes of a piece; empty if there is nothing to send yet.
     pub(super) fn piece(&mut self, piece: Result<Piece, ModelError>) -> Bytes {
         match piece {
             Ok(Piece::Text(text)) => self.delta(Delta {
@@ -62,7 +62,7 @@ impl Encoder {
             Ok(Piece::Notice(notice)) => {
                 let choice = self.choice(Delta::default());
                 let notices = vec![notice];
-                // With a choice, since clients look at the first one without asking whether there is any.
+                // With a choice, since clients read the first one without checking.
                 self.chunk(&[choice], None, Some(Extra { notices }), Map::new())
             }
             Ok(Piece::Passed(mut passed)) => {
@@ -123,7 +123,7 @@ impl Encoder {
         }
     }
 
-    /// The first delta says who speaks.
+    /// The first delta names the role.
     fn opening<'a>(&mut self, delta: Delta<'a>) -> Delta<'a> {
         let role = (!self.started).then_some("assistant");
         self.started = true;
@@ -149,7 +149,7 @@ impl Encoder {
         })
     }
 
-    /// The whole answer at once.
+    /// The complete answer at once.
     pub(super) fn whole(self, pieces: Vec<Piece>) -> Completion {
         let (mut text, mut calls, mut notices) = (String::new(), Vec::new(), Vec::new());
         let (mut used, mut truncated) = (Usage::default(), false);
@@ -198,7 +198,7 @@ impl Encoder {
     }
 }
 
-/// Joins the pieces of fields: texts and lists go on where the last piece ended, also inside of objects.
+/// Joins the parts of fields: strings and lists are concatenated, also inside of objects.
 fn join(whole: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, value) in more {
         match (whole.get_mut(&name), value) {
@@ -241,10 +241,10 @@ fn wire_call(call: ToolCall, index: Option<u32>) -> WireCall {
     }
 }
 
-/// One event. JSON holds no line breaks, so one line is enough.
+/// One event. JSON contains no line breaks, so one line suffices.
 fn event(value: &impl Serialize) -> Bytes {
     let mut bytes = b"data: ".to_vec();
-    // Our own types always turn into JSON.
+    // Serializing our own types cannot fail.
     let _ = serde_json::to_writer(&mut bytes, value);
     bytes.extend_from_slice(b"\n\n");
     bytes.into()

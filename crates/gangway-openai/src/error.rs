@@ -1,4 +1,4 @@
-//! Errors as OpenAI's clients expect them, also those that the guard or a missing route answers with.
+//! Errors in OpenAI's form, including those of authentication and missing routes.
 
 use axum::{
     Json,
@@ -12,7 +12,7 @@ use gangway_models::{Failure, ModelError};
 
 use super::wire::{ErrorBody, ErrorFields};
 
-/// Gives errors below `/v1` the form that OpenAI's clients read, instead of the envelope of the other routes.
+/// Converts errors below `/v1` to OpenAI's form, instead of the envelope of the other routes.
 pub async fn in_openai_form(request: Request, next: Next) -> Response {
     let ours = request.uri().path() == "/v1" || request.uri().path().starts_with("/v1/");
     let mut response = next.run(request).await;
@@ -49,9 +49,9 @@ impl From<&ApiError> for ErrorBody {
     }
 }
 
-/// A model's failure, with the provider's own words.
+/// A model's error, with the provider's message.
 pub(super) fn from_model(error: ModelError) -> ApiError {
-    // What a provider refuses, it refuses in its own words: clients act on the status and the code.
+    // Errors of the provider are passed on unchanged: clients act on the status and the code.
     let refused = error.status.filter(|status| (400..500).contains(status));
     let refused = refused.and_then(|status| StatusCode::from_u16(status).ok());
     let status = refused.unwrap_or(match error.failure {

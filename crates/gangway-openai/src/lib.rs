@@ -1,8 +1,8 @@
-//! OpenAI's API: any client of chat completions can use the person's models.
+//! OpenAI's API: clients of chat completions can use the user's models.
 //!
-//! - `chat`: one request, one answer, whole or as server-sent events; `decode` and `encode` are its two directions
+//! - `chat`: requests and answers, complete or as server-sent events; `decode` and `encode` convert them
 //! - `models`: the list of models
-//! - `error`: errors in the form that OpenAI's clients read
+//! - `error`: errors in OpenAI's form
 //! - `wire`: the messages
 //!
 //! Depends on gangway-http and gangway-models; its routes get the registry of models as state.
@@ -24,7 +24,7 @@ use gangway_http::{
 };
 use gangway_models::registry::Registry;
 
-/// Routes for clients made for OpenAI.
+/// Routes for OpenAI clients.
 #[must_use]
 pub fn routes() -> Routes<Arc<Registry>> {
     Routes::new()

@@ -1,4 +1,4 @@
-//! The models there are, by the names that clients use.
+//! The list of models, by the names that clients use.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use gangway_models::registry::{Model, Registry};
 
 use super::wire::{ErrorBody, ModelEntry, ModelList};
 
-/// List the person's models, in OpenAI's form
+/// List the models
 #[utoipa::path(get, path = "/v1/models", tag = "openai", responses((status = 200, body = ModelList)))]
 pub async fn list(State(registry): State<Arc<Registry>>) -> Json<ModelList> {
     let models = registry.list().await;
@@ -21,7 +21,7 @@ pub async fn list(State(registry): State<Arc<Registry>>) -> Json<ModelList> {
     })
 }
 
-/// Look at one model, in OpenAI's form
+/// Get a model
 #[utoipa::path(get, path = "/v1/models/{*id}", tag = "openai", params(("id" = String, Path, description = "`provider/model`")),
     responses((status = 200, body = ModelEntry), (status = 404, body = ErrorBody)))]
 pub async fn show(
@@ -34,7 +34,7 @@ pub async fn show(
         ApiError::new(
             StatusCode::NOT_FOUND,
             "model_not_found",
-            "there is no such model; GET /v1/models lists them",
+            "model not found; GET /v1/models lists all models",
         )
     })
 }

@@ -1,36 +1,36 @@
-//! What travels: the parts of OpenAI's chat completions that Gangway understands.
+//! The supported part of OpenAI's chat completions API.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A chat that a model is asked to go on with. Fields that are not named here, such as `logprobs` or
-/// `reasoning_effort`, go on to providers that speak the same API.
+/// A chat completion request. Other fields, such as `logprobs` or `reasoning_effort`, are passed to providers with the
+/// same API.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiRequest)]
 pub struct ChatCompletion {
-    /// `provider/model`, a provider, a model's own name, or `default`.
+    /// `provider/model`, a provider, the name of a model, or `default`.
     pub model: Option<String>,
-    /// The conversation, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<WireMessage>,
-    /// Whether the answer comes in pieces.
+    /// Whether the answer is streamed.
     #[serde(default)]
     pub stream: Option<bool>,
-    /// What a stream carries besides.
+    /// Options of the stream.
     pub stream_options: Option<StreamOptions>,
     /// 0 to 2.
     pub temperature: Option<f64>,
     /// 0 to 1.
     pub top_p: Option<f64>,
-    /// Tokens to write at the most.
+    /// Maximum number of output tokens.
     pub max_tokens: Option<u32>,
-    /// The same, by its newer name.
+    /// The newer name of `max_tokens`.
     pub max_completion_tokens: Option<u32>,
-    /// The same seed and request give the same answer, where the provider can.
+    /// The same seed and request give the same answer, if the provider supports it.
     pub seed: Option<i64>,
-    /// One text or up to four at which the answer ends.
+    /// One to four strings that end the answer.
     pub stop: Option<Stop>,
-    /// Only 1.
+    /// Must be 1.
     pub n: Option<u32>,
     /// Tools that the model may call.
     #[serde(default)]
@@ -38,27 +38,27 @@ pub struct ChatCompletion {
     /// `auto`, `none`, `required`, or one function.
     #[schema(value_type = Option<Object>)]
     pub tool_choice: Option<Value>,
-    /// False means one call at the most.
+    /// False means at most one call.
     pub parallel_tool_calls: Option<bool>,
     /// `text`, `json_object`, or `json_schema` with a schema.
     #[schema(value_type = Option<Object>)]
     pub response_format: Option<Value>,
-    /// Everything else.
+    /// Other fields.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// What a stream carries besides.
+/// Options of a stream.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiStreamOptions)]
 pub struct StreamOptions {
-    /// Whether a last chunk tells the tokens used.
+    /// Whether the last chunk reports usage.
     #[serde(default)]
     pub include_usage: bool,
 }
 
-/// One text or several.
+/// One string or several.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiStop)]
 #[serde(untagged)]
@@ -69,7 +69,7 @@ pub enum Stop {
     Many(Vec<String>),
 }
 
-/// A message of the conversation.
+/// A message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiMessage)]
 pub struct WireMessage {
@@ -77,33 +77,33 @@ pub struct WireMessage {
     pub role: String,
     /// Text, or parts of type `text`.
     pub content: Option<Content>,
-    /// What an assistant called.
+    /// Tool calls of an assistant.
     #[serde(default)]
     pub tool_calls: Option<Vec<WireCall>>,
-    /// The call that a tool answers.
+    /// The call of a tool result.
     pub tool_call_id: Option<String>,
-    /// What else an assistant said, such as `reasoning_content`.
+    /// Other fields, such as `reasoning_content`.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiContent)]
 #[serde(untagged)]
 pub enum Content {
-    /// As one text.
+    /// A string.
     Text(String),
-    /// In parts.
+    /// A list of parts.
     Parts(Vec<Part>),
 }
 
-/// A part of what a message says.
+/// A part of a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiPart)]
 pub struct Part {
-    /// Only `text` is understood.
+    /// Only `text` is supported.
     #[serde(rename = "type")]
     pub kind: String,
     /// The text.
@@ -125,9 +125,9 @@ pub struct WireTool {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenAiFunction)]
 pub struct WireFunction {
-    /// Letters, digits, `_` and `-`; 64 at the most.
+    /// At most 64 letters, digits, `_` and `-`.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
     /// A JSON Schema of type object.
@@ -135,126 +135,126 @@ pub struct WireFunction {
     pub parameters: Option<Value>,
 }
 
-/// A call that the model made.
+/// A tool call of the model.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = OpenAiCall)]
 pub struct WireCall {
-    /// Its place among the calls, in streams only.
+    /// Its index, in streams only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// Names it.
+    /// Its id.
     pub id: String,
     /// `function`.
     #[serde(rename = "type", default = "function")]
     pub kind: String,
-    /// What is called.
+    /// The function and its arguments.
     pub function: CalledFunction,
 }
 
-/// The type of every call.
+/// The type of all calls.
 pub(super) fn function() -> String {
     "function".into()
 }
 
-/// What is called, with what.
+/// The function and its arguments.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = OpenAiCalled)]
 pub struct CalledFunction {
     /// The function.
     pub name: String,
-    /// A JSON object as text.
+    /// A JSON object as a string.
     #[serde(default)]
     pub arguments: String,
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiCompletion)]
 pub struct Completion {
-    /// Names it.
+    /// Its id.
     pub id: String,
     /// `chat.completion`.
     pub object: &'static str,
     /// Seconds since 1970.
     pub created: i64,
-    /// The model as it was asked for.
+    /// The requested model.
     pub model: String,
-    /// One choice.
+    /// The only choice.
     pub choices: Vec<Choice>,
-    /// Tokens used.
+    /// Token usage.
     pub usage: Usage,
-    /// What only Gangway says.
+    /// Gangway's own fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gangway: Option<Extra>,
-    /// What only this provider says, such as `system_fingerprint`.
+    /// Fields of the provider, such as `system_fingerprint`.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// An answer to choose.
+/// A choice.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiChoice)]
 pub struct Choice {
     /// Always 0.
     pub index: u32,
-    /// What the model said.
+    /// The message.
     pub message: Answer,
     /// `stop`, `length` or `tool_calls`.
     pub finish_reason: &'static str,
-    /// How likely each token was, where that was asked for and the provider tells.
+    /// Log probabilities of tokens, if requested and supported.
     #[schema(value_type = Option<Object>)]
     pub logprobs: Option<Value>,
-    /// What only this provider says.
+    /// Fields of the provider.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// What the model said.
+/// The message of the model.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiAnswer)]
 pub struct Answer {
     /// `assistant`.
     pub role: &'static str,
-    /// Its text; null when it only called tools.
+    /// Its text; null if it only called tools.
     pub content: Option<String>,
-    /// Not given.
+    /// Not supported.
     pub refusal: Option<String>,
-    /// What it called.
+    /// Tool calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<WireCall>,
-    /// What only this provider says, such as `reasoning_content`.
+    /// Fields of the provider, such as `reasoning_content`.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// Tokens used.
+/// Token usage.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[schema(as = OpenAiUsage)]
 pub struct Usage {
-    /// Tokens read.
+    /// Input tokens.
     pub prompt_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub completion_tokens: u64,
-    /// Both.
+    /// The sum.
     pub total_tokens: u64,
-    /// What only this provider counts, such as `prompt_tokens_details`.
+    /// Fields of the provider, such as `prompt_tokens_details`.
     #[serde(flatten)]
     #[schema(ignore)]
     pub fields: Map<String, Value>,
 }
 
-/// What only Gangway says.
+/// Gangway's own fields.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiExtra)]
 pub struct Extra {
-    /// What the person should know of this answer.
+    /// A notice for the user about this answer.
     pub notices: Vec<String>,
 }
 
-/// A piece of an answer that streams.
+/// A chunk of a streamed answer.
 #[derive(Debug, Serialize)]
 pub struct Chunk<'a> {
     pub id: &'a str,
@@ -270,7 +270,7 @@ pub struct Chunk<'a> {
     pub fields: Map<String, Value>,
 }
 
-/// What a chunk adds.
+/// The delta of a chunk.
 #[derive(Debug, Serialize)]
 pub struct ChunkChoice<'a> {
     pub index: u32,
@@ -280,7 +280,7 @@ pub struct ChunkChoice<'a> {
     pub fields: Map<String, Value>,
 }
 
-/// The addition.
+/// The delta.
 #[derive(Debug, Default, Serialize)]
 pub struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -293,33 +293,33 @@ pub struct Delta<'a> {
     pub fields: Map<String, Value>,
 }
 
-/// An error in the form of this door.
+/// An error in OpenAI's form.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiError)]
 pub struct ErrorBody {
-    /// What is wrong.
+    /// The error.
     pub error: ErrorFields,
 }
 
-/// What is wrong.
+/// The error.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiErrorFields)]
 pub struct ErrorFields {
-    /// In words.
+    /// The message.
     pub message: String,
     /// The kind of error.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The field it is about, where there is one.
+    /// The invalid field, if any.
     pub param: Option<String>,
     /// A short machine-readable reason.
     pub code: Option<String>,
-    /// The model provider's own words.
+    /// The provider's message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
 }
 
-/// The models there are.
+/// The list of models.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenAiModels)]
 pub struct ModelList {
@@ -337,7 +337,7 @@ pub struct ModelEntry {
     pub id: String,
     /// `model`.
     pub object: &'static str,
-    /// Not known, so 0.
+    /// Unknown, so 0.
     pub created: i64,
     /// The provider.
     pub owned_by: String,

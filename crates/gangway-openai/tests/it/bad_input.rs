@@ -1,4 +1,4 @@
-//! What does not fit, and models that fail, in the form that OpenAI's clients read.
+//! Invalid requests and failing models, with errors in OpenAI's form.
 
 use gangway_testing::fake::Fake;
 use serde_json::{Value, json};
@@ -31,15 +31,15 @@ async fn every_field_that_does_not_fit_is_named() {
         ),
         (
             json!({ "messages": [{ "role": "tool", "content": "x", "tool_call_id": "c" }] }),
-            "no message before",
+            "no earlier message",
         ),
         (
             json!({ "messages": [{ "role": "user", "content": [{ "type": "image_url", "image_url": {} }] }] }),
-            "only text is understood",
+            "only text is supported",
         ),
         (
             json!({ "messages": [{ "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "f", "arguments": "[1]" } }] }] }),
-            "no JSON object",
+            "not a JSON object",
         ),
         (json!({ "n": 2 }), "`n`"),
         (json!({ "temperature": 3 }), "`temperature`"),

@@ -1,4 +1,4 @@
-//! Chats that work, whole and in pieces.
+//! Successful chats, complete and streamed.
 
 use futures_util::StreamExt;
 use gangway_testing::{eventually, fake::Fake};
@@ -72,7 +72,7 @@ async fn tools_go_to_the_model_and_its_calls_come_back() {
     assert_eq!(call["function"]["arguments"], "{\"path\":\"a\"}");
     assert_eq!(events[1]["choices"][0]["finish_reason"], "tool_calls");
 
-    // The answer to the call goes back, with the words around it.
+    // The result of the call is sent back, with the text around it.
     let messages = json!([
         { "role": "developer", "content": [{ "type": "text", "text": "Be " }, { "type": "text", "text": "kind." }] },
         { "role": "user", "content": "look" },

@@ -1,11 +1,11 @@
-//! OpenAI's own Python client, with a model server of the test's own.
+//! OpenAI's own Python client with a fake model server.
 
 use gangway_testing::{fake::Fake, openai_client::steps};
 use serde_json::json;
 
 use super::{event, says, server};
 
-/// A model server that does what the last words of the person ask for.
+/// A model server that follows the user's last message.
 fn upstream() -> Fake {
     let text = |text: &str| event(json!({ "choices": [{ "delta": { "content": text } }] }));
     let call = json!({ "index": 0, "id": "call_1", "type": "function",

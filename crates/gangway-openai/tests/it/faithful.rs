@@ -1,4 +1,4 @@
-//! What passes through unchanged: a provider's refusals, and fields that only it knows.
+//! What is passed through unchanged: a provider's errors, and fields that only it knows.
 
 use gangway_testing::fake::Fake;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn a_mistyped_provider_is_an_error_and_nobody_else_is_asked() {
     assert!(fake.asked().is_empty());
 }
 
-/// A provider that reasons, and tells how likely its words were.
+/// A provider with reasoning and log probabilities.
 fn reasons() -> Fake {
     let logprobs = |token: &str| json!({ "content": [{ "token": token, "logprob": -0.5 }] });
     let chunk = |delta: Value, logprobs: Value| {

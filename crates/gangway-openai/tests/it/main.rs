@@ -1,4 +1,4 @@
-//! OpenAI's API on a model server that speaks the real wire.
+//! OpenAI's API on a model server that speaks the real protocol.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -49,7 +49,7 @@ fn with(fields: Value) -> Value {
     wish
 }
 
-/// The events of a streamed answer, each as JSON, and whether it ended with the last word.
+/// The events of a streamed answer as JSON, and whether it ended with the end marker.
 async fn streamed(server: &TestServer, wish: Value) -> (Vec<Value>, bool) {
     let response = server
         .http
