@@ -1,4 +1,4 @@
-//! What the models are doing: chats, tokens a second, memory.
+//! Model activity: chats, tokens per second, memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::config::EmbeddedConfig;
 
-/// The provider of models on this machine.
+/// The provider of local models.
 pub(super) fn embedded(shelf: &Shelf, config: &EmbeddedConfig, access: &ModelAccess) -> Embedded {
     let settings = Settings {
         threads: config.threads,
@@ -46,7 +46,7 @@ fn embedded_activity(embedded: &Embedded) -> EmbeddedActivity {
     }
 }
 
-/// What the models were doing in the last minute
+/// Get the model activity of the last minute
 #[utoipa::path(get, path = "/api/models/activity", tag = "models", responses((status = 200, body = ModelActivity)))]
 pub async fn activity(State(models): State<Arc<Models>>) -> Json<ModelActivity> {
     let activity = models.registry.activity();

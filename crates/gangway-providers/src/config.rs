@@ -1,4 +1,4 @@
-//! Settings of models and their providers.
+//! Settings of models and providers.
 
 use std::collections::BTreeMap;
 
@@ -6,45 +6,45 @@ use gangway_models::registry::Kind;
 use gangway_secrets::Place;
 use serde::{Deserialize, Serialize};
 
-/// The settings that decide which providers there are.
+/// The settings that determine the providers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Which models are used and how.
+    /// How models are used.
     pub models: ModelsConfig,
-    /// Providers by name, beside those that are detected.
+    /// Providers by id, in addition to detected ones.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// Where their keys are kept.
+    /// Where their API keys are stored.
     pub secrets: Place,
 }
 
-/// Which models are used and how.
+/// How models are used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelsConfig {
-    /// What to use when nobody chose: a provider, or a provider and a model with a slash between.
+    /// The default: a provider, or `provider/model`.
     pub default: Option<String>,
-    /// Whether to look for ollama and llamafile on this machine.
+    /// Whether to detect ollama and llamafile on this machine.
     pub detect: bool,
-    /// Further attempts when a request fails before any answer.
+    /// Number of retries if a request fails before any answer.
     pub retries: u32,
-    /// Seconds that a provider may say nothing.
+    /// Timeout of a silent provider, in seconds.
     pub silence_seconds: u64,
-    /// Models on this machine.
+    /// Local models.
     pub embedded: EmbeddedConfig,
 }
 
-/// Models on this machine.
+/// Local models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddedConfig {
-    /// Seconds until an unused model leaves memory.
+    /// Seconds until an unused model is unloaded.
     pub idle_seconds: u64,
-    /// Tokens of a conversation that the model reads at the most; absent means what it was trained for, up to 8192.
+    /// Context size in tokens; default is the model's own, at most 8192.
     pub context_tokens: Option<u32>,
-    /// Threads; absent means all cores but one.
+    /// Threads; default is all cores but one.
     pub threads: Option<usize>,
-    /// Answers side by side.
+    /// Maximum number of concurrent answers.
     pub parallel: usize,
 }
 
@@ -52,26 +52,26 @@ pub struct EmbeddedConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// What it speaks.
+    /// Its API.
     #[serde(rename = "type")]
     pub kind: ProviderKind,
-    /// Where it is.
+    /// Its URL.
     pub base_url: Option<String>,
-    /// The name of the secret or environment variable with its key.
+    /// Name of the secret or environment variable with its API key.
     pub key: Option<String>,
-    /// The model to use when nobody names one.
+    /// Its default model.
     pub model: Option<String>,
 }
 
-/// What a provider speaks.
+/// The API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderKind {
     /// Ollama's native API.
     Ollama,
-    /// A llamafile or llama.cpp's server.
+    /// A llamafile, or llama.cpp's server.
     Llamafile,
-    /// OpenAI, or any server that speaks its chat completions.
+    /// OpenAI, or any server with its chat completions API.
     OpenAi,
     /// Anthropic's Messages API.
     Anthropic,
@@ -111,7 +111,7 @@ impl Default for EmbeddedConfig {
     }
 }
 
-/// Whether requests can be sent below this address.
+/// Whether this can be the base URL of requests.
 #[must_use]
 pub fn is_base_url(url: &str) -> bool {
     let rest = url

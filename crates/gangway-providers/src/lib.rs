@@ -1,4 +1,4 @@
-//! The person's models: set up from settings, environment and secrets, watched while the server runs, and shown.
+//! The user's models: configured from settings, environment and secrets, and monitored while the server runs.
 
 mod activity;
 mod config;
@@ -31,25 +31,25 @@ use secrecy::ExposeSecret;
 pub use setup::ModelAccess;
 use tokio_util::sync::CancellationToken;
 
-/// How often the server looks what runs on this machine.
+/// Interval of detecting local providers.
 const WATCH: Duration = Duration::from_secs(10);
 
-/// The person's models.
+/// The user's models.
 pub struct Models {
-    /// Which there are, and which one is meant.
+    /// The providers, and the default model.
     pub registry: Arc<Registry>,
-    /// The keys of providers.
+    /// The API keys of providers.
     pub secrets: Secrets,
-    /// Weights on this machine.
+    /// Local weights.
     pub shelf: Shelf,
     embedded: gangway_embedded::Embedded,
     pulls: pulls::Pulls,
     config: Settings,
     access: ModelAccess,
     own: SocketAddr,
-    /// Where the weights and the person's choice are.
+    /// The folder of the weights and the chosen default.
     folder: PathBuf,
-    /// What was last said in the log about files that cannot be read, so that it is said once.
+    /// The last logged problem with unreadable files, so that it is logged once.
     told: Mutex<Option<String>>,
 }
 
@@ -87,23 +87,23 @@ impl Models {
         models
     }
 
-    /// Whether weights are on their way.
+    /// Whether weights are being downloaded.
     #[must_use]
     pub fn is_fetching(&self) -> bool {
         self.pulls.progress().is_some()
     }
 
-    /// Takes in what commands may have changed: keys and the person's choice.
+    /// Applies changes by commands: keys and the default.
     pub async fn reload(self: &Arc<Self>) {
         let models = Arc::clone(self);
-        // Files are quick to read, a keyring may wait for its owner.
+        // Files are quick to read; a keyring may block for its owner.
         tokio::task::spawn_blocking(move || models.take_in(true))
             .await
             .ok();
     }
 
-    /// The same; `asking` allows to ask a keyring. It is not asked before anything is served, nor again and again: a
-    /// locked one wants something of its owner each time.
+    /// The same; `asking` allows access to a keyring. It is not accessed before anything is served, nor repeatedly: a
+    /// locked one prompts its owner each time.
     fn take_in(&self, asking: bool) {
         let asking = asking || self.config.secrets == Place::File;
         let known: BTreeMap<String, String> = match asking {
@@ -112,7 +112,7 @@ impl Models {
         };
         let mut problem = None;
         let choice = Choice::read(&self.folder).unwrap_or_else(|error| {
-            problem = Some(format!("the chosen model cannot be read: {error}"));
+            problem = Some(format!("cannot read the default model: {error}"));
             None
         });
         let choice = choice
@@ -134,19 +134,19 @@ impl Models {
         if *told != problem {
             *told = problem;
             if let Some(problem) = &*told {
-                tracing::warn!(problem, "something about models cannot be read");
+                tracing::warn!(problem, "cannot read the settings of models");
             }
         }
     }
 
-    /// The keys that providers have now.
+    /// The current API keys of providers.
     fn keys_in_use(&self) -> BTreeMap<String, String> {
         let instances = self.registry.instances();
         let key = |one: &Arc<Instance>| Some((one.spec.key_name.clone()?, one.spec.key.clone()?));
         instances.iter().filter_map(key).collect()
     }
 
-    /// What the environment said, with the keys that providers have now, wherever they came from.
+    /// The variables of the environment, with the current keys of providers from any source.
     #[must_use]
     pub fn access_now(&self) -> ModelAccess {
         let mut access = self.access.clone();
@@ -154,13 +154,13 @@ impl Models {
         access
     }
 
-    /// Where this server listens.
+    /// The address this server listens on.
     #[must_use]
     pub fn own(&self) -> SocketAddr {
         self.own
     }
 
-    /// What commands changed in files, without asking a keyring.
+    /// Applies changes by commands in files, without accessing a keyring.
     async fn take_in_files(self: &Arc<Self>) {
         let models = Arc::clone(self);
         tokio::task::spawn_blocking(move || models.take_in(false))
@@ -168,7 +168,7 @@ impl Models {
             .ok();
     }
 
-    /// Looks what runs on this machine, again and again, until the server stops.
+    /// Detects local providers periodically until the server stops.
     pub async fn watch(self: &Arc<Self>, stop: CancellationToken) {
         let look = async {
             self.reload().await;

@@ -1,4 +1,4 @@
-//! Weights on their way: one task each, which can be looked at and given up.
+//! Downloads of weights: one task each, with progress and cancellation.
 
 use std::{
     collections::BTreeMap,
@@ -10,19 +10,19 @@ use tokio::{sync::watch, task::AbortHandle};
 
 use super::wire::{PullInfo, PullStep};
 
-/// Weights that are on their way or remembered at once.
+/// Maximum number of running and remembered downloads.
 const MOST: usize = 32;
 
-/// Why nothing is begun.
+/// Why a download was not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Other weights are on their way under this name.
+    /// Other weights are being downloaded under this name.
     Busy,
-    /// Too many are on their way.
+    /// Too many downloads.
     Full,
 }
 
-/// What is being fetched, or was.
+/// A running or ended download.
 #[derive(Default)]
 pub(super) struct Pulls {
     by_name: Mutex<BTreeMap<String, Pull>>,
@@ -31,7 +31,7 @@ pub(super) struct Pulls {
 struct Pull {
     wanted: Wanted,
     progress: watch::Receiver<Progress>,
-    /// Absent while it runs; then nothing, or why it failed.
+    /// `None` while it runs; then nothing, or the error.
     end: Arc<Mutex<Option<Result<(), String>>>>,
     task: AbortHandle,
 }
@@ -40,7 +40,7 @@ impl Pull {
     fn info(&self, name: &str) -> PullInfo {
         let now = *self.progress.borrow();
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        // A task that ended without a word met a fault of our own.
+        // A task that ended without a result has panicked.
         let broke = end.is_none() && self.task.is_finished();
         let step = match (&*end, now.step) {
             _ if broke => PullStep::Failed,
@@ -60,7 +60,7 @@ impl Pull {
             }),
             error: match &*end {
                 Some(end) => end.clone().err(),
-                None => broke.then(|| "this is a fault in Gangway; its log says more".into()),
+                None => broke.then(|| "internal error; see Gangway's log".into()),
             },
         }
     }
@@ -72,7 +72,7 @@ impl Pull {
 }
 
 impl Pulls {
-    /// Begins to fetch, unless that is going on; `done` is told when the weights are there.
+    /// Starts a download, unless it is running; `done` is notified when it is complete.
     pub(super) fn begin(
         &self,
         wanted: Wanted,
@@ -117,12 +117,12 @@ impl Pulls {
         Ok(info)
     }
 
-    /// What was asked for under a name, to be asked for again.
+    /// The request of a download, for a retry.
     pub(super) fn wanted(&self, name: &str) -> Option<Wanted> {
         self.lock().get(name).map(|pull| pull.wanted.clone())
     }
 
-    /// Gives up, or forgets what is over; what has come is kept for the next time. Says how far it was.
+    /// Cancels or removes a download; partial data is kept for the next attempt. Returns its phase.
     pub(super) fn cancel(&self, name: &str) -> Option<PullStep> {
         let pull = self.lock().remove(name)?;
         let step = pull.info(name).step;
@@ -135,7 +135,7 @@ impl Pulls {
         pulls.iter().map(|(name, pull)| pull.info(name)).collect()
     }
 
-    /// How much of what is being fetched is here, 0 to 1.
+    /// The progress of the download, 0 to 1.
     pub(super) fn progress(&self) -> Option<f64> {
         let running = self.list().into_iter().find(|pull| {
             matches!(
@@ -145,7 +145,7 @@ impl Pulls {
         })?;
         #[allow(clippy::cast_precision_loss, reason = "a share needs no last byte")]
         let share = match running.total {
-            // Nobody knows yet how much there is.
+            // The size is not known yet.
             0 => 0.0,
             total => running.fetched as f64 / total as f64,
         };

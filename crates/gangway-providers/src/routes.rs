@@ -1,4 +1,4 @@
-//! Providers, models, keys and the default, for pages and programs.
+//! API of providers, models, keys and the default model.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::{
     wire::{DefaultModel, ModelInfo, ModelList, ProviderInfo, ProviderList, SetDefault, SetKey},
 };
 
-/// A model's name is no longer than this.
+/// Maximum length of a model's name.
 const NAME_CHARS: usize = 300;
 
-/// Routes for the Models page and for programs.
+/// Routes for the Models page and programs.
 #[must_use]
 pub fn routes() -> Routes<Arc<Models>> {
     Routes::new()
@@ -73,12 +73,12 @@ pub struct Documented;
 /// List the model providers
 #[utoipa::path(get, path = "/api/providers", tag = "models", responses((status = 200, body = ProviderList)))]
 async fn providers(State(models): State<Arc<Models>>) -> Json<ProviderList> {
-    // Asking for the models is what asks providers that are far away whether they are there.
+    // Listing the models checks whether remote providers are available.
     models.registry.list().await;
     Json(models.describe())
 }
 
-/// Look anew which providers run on this machine
+/// Detect local providers again
 #[utoipa::path(post, path = "/api/providers/detect", tag = "models", responses((status = 200, body = ProviderList)))]
 async fn detect(State(models): State<Arc<Models>>) -> Json<ProviderList> {
     models.reload().await;
@@ -110,9 +110,9 @@ async fn set_key(
     changed.map(Json).ok_or_else(|| no_provider(&id))
 }
 
-/// Forget a provider's key
+/// Delete a provider's key
 #[utoipa::path(delete, path = "/api/providers/{id}/key", tag = "models", params(("id" = String, Path, description = "The provider")), responses(
-    (status = 204, description = "It is gone"),
+    (status = 204, description = "Deleted"),
     (status = 404, body = ApiError),
     (status = 409, description = "Its key comes from the environment", body = ApiError),
 ))]
@@ -123,7 +123,7 @@ async fn remove_key(State(models): State<Arc<Models>>, Id(id): Id) -> ApiResult<
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// List the models of all providers that answer
+/// List the models of all available providers
 #[utoipa::path(get, path = "/api/models", tag = "models", responses((status = 200, body = ModelList)))]
 async fn models(State(models): State<Arc<Models>>) -> Json<ModelList> {
     let list = models.registry.list().await;
@@ -145,7 +145,7 @@ async fn models(State(models): State<Arc<Models>>) -> Json<ModelList> {
     })
 }
 
-/// Choose what answers when nobody names a model
+/// Set the default model
 #[utoipa::path(put, path = "/api/models/default", tag = "models", request_body = SetDefault, responses(
     (status = 200, body = ProviderList),
     (status = 400, body = ApiError),
@@ -155,8 +155,8 @@ async fn set_default(
     extract::Json(wish): extract::Json<SetDefault>,
 ) -> ApiResult<Json<ProviderList>> {
     let failed = |error: std::io::Error| {
-        tracing::error!(%error, "the choice of a model cannot be written");
-        let message = "the choice could not be kept; the server's log says more";
+        tracing::error!(%error, "cannot store the default model");
+        let message = "cannot store the default model; see the server's log";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
     };
     match wish.model {
@@ -167,7 +167,7 @@ async fn set_default(
             if model.chars().count() > NAME_CHARS || !(named || Kind::from_name(head).is_some()) {
                 let ids: Vec<_> = known.iter().map(|one| one.spec.id.as_str()).collect();
                 return Err(ApiError::invalid(format!(
-                    "`model` must be one of {}, with or without a slash and a model behind it",
+                    "`model` must be one of {}, optionally followed by a slash and a model",
                     ids.join(", ")
                 )));
             }
@@ -197,7 +197,7 @@ impl Models {
         })
     }
 
-    /// All providers, as they are now.
+    /// The current state of all providers.
     #[must_use]
     pub fn describe(&self) -> ProviderList {
         let default = self.default();
@@ -248,14 +248,14 @@ impl Models {
     }
 }
 
-/// The name under which a provider's key is stored, if it can be changed here.
+/// The name of a provider's key, if it can be changed here.
 fn key_name(models: &Models, id: &str) -> ApiResult<SecretName> {
     let known = models.registry.instances();
     let one = known.iter().find(|one| one.spec.id == id);
     let one = one.ok_or_else(|| no_provider(id))?;
     let Some(name) = &one.spec.key_name else {
         let message =
-            "this provider takes no key; name one with `key` under providers in config.yaml";
+            "this provider uses no key; configure one with `key` under `providers` in config.yaml";
         return Err(ApiError::invalid(message));
     };
     if models.access.keys.contains_key(name) {
@@ -272,11 +272,11 @@ fn key_name(models: &Models, id: &str) -> ApiResult<SecretName> {
 
 fn no_provider(id: &str) -> ApiError {
     let id: String = id.chars().take(80).collect();
-    let message = format!("there is no provider {id:?}; GET /api/providers lists them");
+    let message = format!("provider {id:?} not found; GET /api/providers lists all providers");
     ApiError::new(StatusCode::NOT_FOUND, "provider_not_found", message)
 }
 
-/// Changes the secrets off the runtime: a keyring may wait for its owner.
+/// Changes the secrets off the runtime: a keyring may block for its owner.
 async fn keep(
     models: &Arc<Models>,
     change: impl FnOnce(&Secrets) -> Result<(), SecretsError> + Send + 'static,
@@ -287,7 +287,7 @@ async fn keep(
         Err(_) => Err(ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "server_error",
-            "this is a fault in Gangway; its log says more",
+            "internal error; see Gangway's log",
         )),
     }
 }
@@ -298,9 +298,9 @@ fn refused(error: SecretsError) -> ApiError {
             ApiError::invalid(error.to_string())
         }
         _ => {
-            // Where the secrets lie is for the person at the machine.
-            tracing::error!(%error, "a key cannot be stored");
-            let message = "the key could not be stored; the server's log says why";
+            // The location of the secrets is only for the owner of this machine.
+            tracing::error!(%error, "cannot store a key");
+            let message = "cannot store the key; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "secrets_failed", message)
         }
     }

@@ -1,4 +1,4 @@
-//! Which providers there are: those in the settings, those that the environment names, and the usual ones.
+//! The list of providers: configured ones, those of the environment, and the usual ones.
 
 use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{ProviderConfig, Settings, is_base_url};
 
-/// What the environment says about models; empty is the same as absent.
+/// Environment variables of models; empty is the same as absent.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ModelAccess {
     /// `OPENAI_BASE_URL`.
@@ -16,18 +16,18 @@ pub struct ModelAccess {
     pub openai_model: Option<String>,
     /// `OLLAMA_HOST`.
     pub ollama_host: Option<String>,
-    /// Keys by the names of their variables.
+    /// API keys by variable name.
     pub keys: BTreeMap<String, String>,
-    /// Gangway itself, to be started again for what runs in a process of its own; each process knows its own best.
+    /// Gangway itself, to run subprocesses; each process knows its own best.
     #[serde(skip)]
     pub program: Option<OsString>,
-    /// The program that runs models on this machine.
+    /// The program that runs local models.
     #[serde(skip)]
     pub engine: Option<PathBuf>,
 }
 
 impl ModelAccess {
-    /// Reads the variables that these settings make use of.
+    /// Reads the variables that these settings use.
     pub fn read(
         config: &Settings,
         variable: impl Fn(&str) -> Option<String>,
@@ -40,7 +40,7 @@ impl ModelAccess {
         if let Some(url) = openai_base_url.as_deref().filter(|url| !is_base_url(url)) {
             let url = gangway_models::shown_url(url);
             anyhow::bail!(
-                "OPENAI_BASE_URL is {url:?}, but must be a URL such as http://localhost:8080/v1"
+                "OPENAI_BASE_URL must be a URL such as http://localhost:8080/v1, not {url:?}"
             );
         }
         let configured = config.providers.values().filter_map(|one| one.key.clone());
@@ -51,7 +51,7 @@ impl ModelAccess {
             .collect();
         if let Some((name, _)) = keys.iter().find(|(_, key)| key.contains(char::is_control)) {
             anyhow::bail!(
-                "the environment variable {name} holds something that cannot be a key: a line break or the like"
+                "the environment variable {name} is not a valid key: keys must not contain line breaks or control characters"
             );
         }
         Ok(Self {
@@ -66,14 +66,14 @@ impl ModelAccess {
 }
 
 impl ModelAccess {
-    /// The variables that may hold a key or a password.
+    /// The variables that may contain a key or a password.
     pub fn withheld(&self) -> impl Iterator<Item = &str> {
         let places = ["OPENAI_BASE_URL", "OLLAMA_HOST"];
         self.keys.keys().map(String::as_str).chain(places)
     }
 }
 
-/// All providers, the usual ones first; `secret` knows the keys that are stored.
+/// All providers, the usual ones first; `secret` returns stored keys.
 pub fn specs(
     config: &Settings,
     access: &ModelAccess,
@@ -102,7 +102,7 @@ pub fn specs(
     specs
 }
 
-/// A provider that nobody set up, where it usually is.
+/// A provider without configuration, at its default address.
 fn usual(kind: Kind, config: &Settings, access: &ModelAccess, own: SocketAddr) -> Option<Spec> {
     let mut spec = Spec::new(kind.name(), kind);
     match kind {
@@ -111,7 +111,7 @@ fn usual(kind: Kind, config: &Settings, access: &ModelAccess, own: SocketAddr) -
             let looked_for = config.models.detect || spec.base_url.is_some();
             looked_for.then_some(spec)
         }
-        // A llamafile where Gangway itself listens would be Gangway, answering itself.
+        // A llamafile at Gangway's own address would be Gangway itself.
         Kind::Llamafile => (config.models.detect && own.port() != 8080).then_some(spec),
         Kind::OpenAi => {
             spec.base_url.clone_from(&access.openai_base_url);
@@ -135,7 +135,7 @@ fn configured(id: &str, one: &ProviderConfig, access: &ModelAccess) -> Spec {
         spec.base_url = spec.base_url.or_else(|| host.map(ollama_url));
     }
     spec.model = one.model.clone().or(spec.model);
-    // A key that is meant for OpenAI or Anthropic must not go to whoever else speaks like them.
+    // A key for OpenAI or Anthropic must not be sent to other servers with their API.
     let elsewhere = one.base_url.is_some();
     spec.key_name = match &one.key {
         Some(name) => Some(name.clone()),
@@ -144,7 +144,7 @@ fn configured(id: &str, one: &ProviderConfig, access: &ModelAccess) -> Spec {
     spec
 }
 
-/// The address of an ollama as its own variable writes it: with or without scheme and port, `0.0.0.0` for this machine.
+/// The URL of ollama from its own variable: with or without scheme and port, `0.0.0.0` for this machine.
 fn ollama_url(host: &str) -> String {
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let rest = rest.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(key(&specs, "work"), Some("from-secrets"));
         assert_eq!(key(&specs, "play"), Some("sk-play"));
         assert_eq!(key(&specs, "openai"), Some("sk-own"));
-        // What was meant for OpenAI does not go to another server.
+        // A key for OpenAI is not sent to another server.
         assert_eq!(key(&specs, "none"), None);
     }
 

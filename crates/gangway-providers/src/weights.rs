@@ -1,4 +1,4 @@
-//! Weights on this machine: what is here, what can be fetched, fetch it, remove it.
+//! API of local weights: list, download, remove.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::{
     wire::{CatalogInfo, PullInfo, PullStep, PullWeights, WeightsInfo, WeightsList},
 };
 
-/// List weights on this machine and those that can be fetched
+/// List local and downloadable weights
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]
 pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsList>> {
     let shelf = models.shelf.clone();
     let here = tokio::task::spawn_blocking(move || shelf.list()).await;
     let here = here.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| {
-        tracing::error!(%error, "the folder with weights cannot be read");
-        let message = "the folder with weights cannot be read; the server's log says more";
+        tracing::error!(%error, "cannot read the folder with weights");
+        let message = "cannot read the folder with weights; see the server's log";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
     })?;
     let catalog = known()
@@ -51,13 +51,13 @@ pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsLi
     }))
 }
 
-/// Fetch weights by their name in the catalog, or a GGUF file by its address
+/// Download weights by name from the catalog, or a GGUF file by URL
 #[utoipa::path(post, path = "/api/weights", tag = "models", request_body = PullWeights, responses(
-    (status = 202, description = "They are on their way", body = PullInfo),
-    (status = 400, description = "The address cannot be fetched from", body = ApiError),
-    (status = 404, description = "The catalog has no such name", body = ApiError),
-    (status = 409, description = "Other weights are here or on their way under this name", body = ApiError),
-    (status = 429, description = "Too many are on their way", body = ApiError),
+    (status = 202, description = "The download was started", body = PullInfo),
+    (status = 400, description = "Invalid URL", body = ApiError),
+    (status = 404, description = "Not in the catalog", body = ApiError),
+    (status = 409, description = "The name is used by other weights", body = ApiError),
+    (status = 429, description = "Too many downloads", body = ApiError),
 ))]
 pub async fn pull(
     State(models): State<Arc<Models>>,
@@ -67,7 +67,7 @@ pub async fn pull(
     let name = wanted.name().to_string();
     let conflict =
         |code, error: WeightsError| ApiError::new(StatusCode::CONFLICT, code, error.to_string());
-    // With a hash it may be the same file, which is looked at first.
+    // With a hash it may be the same file, which is checked first.
     if matches!(&wanted, Wanted::Url(url) if url.sha256().is_none())
         && models.shelf.find(&name).is_ok_and(|found| found.is_some())
     {
@@ -86,15 +86,15 @@ pub async fn pull(
     let info = begun.map_err(|refusal| match refusal {
         Refusal::Busy => conflict("weights_busy", WeightsError::Busy(name)),
         Refusal::Full => {
-            let message = "too many weights are on their way; wait for some of them";
+            let message = "too many downloads; wait until one is done";
             ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_pulls", message)
         }
     })?;
     Ok((StatusCode::ACCEPTED, Json(info)))
 }
 
-/// Which weights are meant. An address of the client's choice makes this server fetch from anywhere, so the route is for the owner alone
-/// (the scope `admin`), who can do the same at the command line.
+/// The weights of a request. A client's URL makes this server download from anywhere, so the route requires the scope
+/// `admin`, whose holder can do the same at the command line.
 fn wanted(models: &Models, wish: PullWeights) -> ApiResult<Wanted> {
     match (wish.name, wish.url, wish.sha256) {
         (Some(name), None, None) => {
@@ -109,14 +109,14 @@ fn wanted(models: &Models, wish: PullWeights) -> ApiResult<Wanted> {
             .map(Wanted::Url)
             .map_err(|error| ApiError::invalid(error.to_string())),
         _ => Err(ApiError::invalid(
-            "give the `name` of weights in the catalog, or the `url` of a file, with or without its `sha256`",
+            "specify the `name` of weights in the catalog, or the `url` of a file, optionally with its `sha256`",
         )),
     }
 }
 
-/// Remove weights, or give up fetching them
+/// Remove weights, or cancel their download
 #[utoipa::path(delete, path = "/api/weights/{name}", tag = "models", params(("name" = String, Path, description = "The model")), responses(
-    (status = 204, description = "They are gone, no longer on their way, or no longer listed as failed"),
+    (status = 204, description = "Removed or cancelled"),
     (status = 404, body = ApiError),
 ))]
 pub async fn remove(State(models): State<Arc<Models>>, Id(name): Id) -> ApiResult<StatusCode> {
@@ -127,12 +127,12 @@ pub async fn remove(State(models): State<Arc<Models>>, Id(name): Id) -> ApiResul
     }
     let found = match models.shelf.find(&name).ok().flatten() {
         Some(found) => found,
-        // There was a failure to forget, and no more.
+        // There was only a failure to remove.
         None if pull == Some(PullStep::Failed) => return Ok(StatusCode::NO_CONTENT),
         None => return Err(not_here(&name)),
     };
     models.shelf.remove(&found.name).map_err(refused)?;
-    // A default that is gone would fail every turn.
+    // A removed default would fail every turn.
     let name = format!("embedded/{}", found.name);
     let chosen = Choice::read(&models.folder).ok().flatten();
     if chosen.is_some_and(|choice| choice.model == name) {
@@ -145,7 +145,7 @@ pub async fn remove(State(models): State<Arc<Models>>, Id(name): Id) -> ApiResul
 
 fn not_here(name: &str) -> ApiError {
     let name: String = name.chars().take(80).collect();
-    let message = format!("there are no weights named {name:?}; GET /api/weights lists them");
+    let message = format!("weights {name:?} not found; GET /api/weights lists all weights");
     ApiError::new(StatusCode::NOT_FOUND, "weights_not_found", message)
 }
 

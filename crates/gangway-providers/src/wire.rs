@@ -1,32 +1,32 @@
-//! What travels about models and their providers.
+//! API types of models and providers.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-/// The providers there are.
+/// The providers.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderList {
-    /// Those that are set up and those that can be found.
+    /// Configured and detectable providers.
     pub providers: Vec<ProviderInfo>,
-    /// What answers when nobody names a model.
+    /// The default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub default: Option<DefaultModel>,
-    /// What the person chose: `provider` or `provider/model`. Absent means the nearest that runs.
+    /// The user's choice: `provider` or `provider/model`. Absent means the first available provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub choice: Option<String>,
 }
 
-/// What answers when nobody names a model.
+/// The default model.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DefaultModel {
     /// The provider.
     pub provider: String,
-    /// The model there, where one is settled.
+    /// The provider's model, if determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub model: Option<String>,
@@ -36,58 +36,58 @@ pub struct DefaultModel {
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderInfo {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// `ollama`, `llamafile`, `openai`, `anthropic` or `embedded`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// Whether it could take a chat now.
+    /// Whether it is available.
     pub available: bool,
-    /// Whether it answers when nobody names a provider.
+    /// Whether it is the default provider.
     pub is_default: bool,
-    /// Whether the name of its type means this one.
+    /// Whether its type, used as a name, refers to it.
     pub is_type_default: bool,
     /// Whether its models can call tools.
     pub supports_tools: bool,
-    /// Never: it is not part of a browser.
+    /// Always false: it is not part of a browser.
     pub is_native: bool,
     /// `bridge`.
     pub runtime: String,
-    /// Whether weights must be fetched before it can work.
+    /// Whether weights must be downloaded first.
     pub download_required: bool,
-    /// How much of them is there, 0 to 1, while they are fetched.
+    /// Progress of a running download, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub download_progress: Option<f64>,
-    /// Where it is.
+    /// Its URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub base_url: Option<String>,
-    /// How many models it is known to have.
+    /// The number of its models, as far as known.
     pub models: usize,
-    /// The name under which its key is kept, where it takes one.
+    /// The name of its stored key, if it uses one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub key_name: Option<String>,
-    /// Where its key comes from: `environment` or `secrets`. Absent means there is none.
+    /// The source of its key: `environment` or `secrets`. Absent means there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub key_source: Option<String>,
-    /// Why it is not available, and what to do.
+    /// Why it is unavailable, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
 }
 
-/// The models there are.
+/// The models.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelList {
-    /// The models of all providers that answer.
+    /// The models of all available providers.
     pub models: Vec<ModelInfo>,
-    /// What answers when nobody names a model.
+    /// The default model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub default: Option<DefaultModel>,
@@ -97,140 +97,140 @@ pub struct ModelList {
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelInfo {
-    /// `provider/model`: what to ask for.
+    /// `provider/model`, the name for requests.
     pub id: String,
     /// The provider.
     pub provider: String,
-    /// Its name there.
+    /// Its name at the provider.
     pub name: String,
-    /// Whether it answers when nobody names a model, as far as that is settled.
+    /// Whether it is the default model, if determined.
     pub is_default: bool,
 }
 
-/// What to use when nobody names a model.
+/// The default model to set.
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct SetDefault {
-    /// `provider`, `provider/model`, or null for the nearest that runs.
+    /// `provider`, `provider/model`, or null for the first available provider.
     pub model: Option<String>,
 }
 
-/// A provider's key.
+/// A provider's API key.
 #[derive(Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
 pub struct SetKey {
-    /// The key. It is kept with the secrets and never shown again.
+    /// The key. It is stored as a secret and never shown again.
     pub key: String,
 }
 
-/// What the models were doing in the last minute.
+/// Model activity of the last minute.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelActivity {
-    /// Chats that are running, with any provider.
+    /// Running chats of all providers.
     pub active: usize,
-    /// Tokens written in each of the last sixty seconds, oldest first.
+    /// Output tokens in each of the last 60 seconds, oldest first.
     pub tokens: Vec<u32>,
-    /// Memory of this process, where the system tells.
+    /// Memory of this process, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub memory_bytes: Option<u64>,
-    /// Models on this machine.
+    /// Local models.
     pub embedded: EmbeddedActivity,
 }
 
-/// Whether the engine process can run models on this machine.
+/// Whether the engine process can run local models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum EngineState {
-    /// It starts when it is asked for an answer.
+    /// It starts on demand.
     Ready,
     /// Its program is being built.
     Building,
     /// Its program is not installed.
     Missing,
-    /// This processor cannot run it.
+    /// This processor is not supported.
     Unsupported,
 }
 
-/// What the engine does, the process that runs models on this machine.
+/// The state of the engine, the process that runs local models.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct EmbeddedActivity {
     /// Whether it can run.
     pub engine: EngineState,
-    /// The model that is loaded.
+    /// The loaded model.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub loaded: Option<String>,
-    /// What it takes: weights and conversations.
+    /// Its memory: weights and conversations.
     #[ts(type = "number")]
     pub memory_bytes: u64,
-    /// Answers being written.
+    /// Running answers.
     pub active: usize,
-    /// Requests that wait for their turn.
+    /// Queued requests.
     pub waiting: usize,
-    /// Tokens of conversations that did not have to be read again, since the start.
+    /// Prompt tokens reused from earlier requests, since the start.
     #[ts(type = "number")]
     pub reused_tokens: u64,
 }
 
-/// Weights on this machine, and those that can be fetched.
+/// Local and downloadable weights.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct WeightsList {
-    /// What is here.
+    /// Local weights.
     pub weights: Vec<WeightsInfo>,
-    /// What can be fetched by name.
+    /// Weights in the catalog.
     pub catalog: Vec<CatalogInfo>,
-    /// What is being fetched, or was not long ago.
+    /// Running and recent downloads.
     pub pulls: Vec<PullInfo>,
 }
 
-/// Weights on this machine.
+/// Local weights.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct WeightsInfo {
-    /// The model's name with the embedded provider.
+    /// The model's name at the embedded provider.
     pub name: String,
-    /// How large the file is.
+    /// Size of the file.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// Where it came from, where that is known.
+    /// Its URL, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub source: Option<String>,
 }
 
-/// Weights that can be fetched.
+/// Weights in the catalog.
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogInfo {
     /// The model's name.
     pub name: String,
-    /// What it is, for people.
+    /// Their description.
     pub title: String,
-    /// How much is fetched.
+    /// Size of the download.
     #[ts(type = "number")]
     pub bytes: u64,
     /// Its licence.
     pub license: String,
-    /// Whether it is here already.
+    /// Whether they are already local.
     pub installed: bool,
 }
 
-/// Weights on their way.
+/// A download of weights.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct PullInfo {
     /// The model's name.
     pub name: String,
-    /// What is going on.
+    /// Its phase.
     pub step: PullStep,
-    /// Bytes that are here.
+    /// Downloaded bytes.
     #[ts(type = "number")]
     pub fetched: u64,
-    /// Bytes in all; 0 while that is not known.
+    /// Total bytes; 0 if unknown.
     #[ts(type = "number")]
     pub total: u64,
     /// Why it failed.
@@ -239,27 +239,27 @@ pub struct PullInfo {
     pub error: Option<String>,
 }
 
-/// What is going on with weights on their way.
+/// The phase of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum PullStep {
-    /// Bytes come in.
+    /// Downloading.
     Fetching,
-    /// They are compared with what they should be.
+    /// Verifying the checksum.
     Checking,
-    /// The weights are taken out of their package.
+    /// Unpacking.
     Unpacking,
-    /// They are here.
+    /// Done.
     Done,
-    /// They are not, for the reason in `error`.
+    /// Failed, see `error`.
     Failed,
 }
 
-/// Which weights to fetch: by `name` or by `url`.
+/// The weights to download, by `name` or by `url`.
 #[derive(Debug, Default, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields, default)]
 pub struct PullWeights {
-    /// A name from the catalog, or that of a pull from a URL, to try it again.
+    /// A name from the catalog, or of an earlier download by URL to retry.
     #[ts(optional)]
     pub name: Option<String>,
     /// The address of a GGUF file: https, or http with `sha256` or on the server's own machine.
