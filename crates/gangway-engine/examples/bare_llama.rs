@@ -1,5 +1,5 @@
-//! llama.cpp by its own plain API: the prompt in one batch, then the likeliest token, one after another. It is the limit
-//! that `make bench ROWS=embedded` holds the engine to.
+//! Greedy decoding with llama.cpp's plain API: the prompt in one batch, then token by token. The baseline of the engine
+//! in `make bench ROWS=embedded`.
 
 use std::{
     io::{BufRead, Write},
@@ -27,7 +27,7 @@ struct Asked {
     tokens: usize,
 }
 
-/// Tokens and seconds of one answer.
+/// Tokens and durations of one answer.
 #[derive(Serialize)]
 struct Run {
     read: usize,
@@ -36,7 +36,7 @@ struct Run {
     rest: f64,
 }
 
-/// Answers each line of the standard input, a question, with a line of figures.
+/// Answers each line of the standard input, and prints a line of figures.
 #[expect(clippy::print_stdout, reason = "its output is what it is run for")]
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,11 +44,11 @@ fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: bare_llama WEIGHTS THREADS CONTEXT_TOKENS");
     };
     let (threads, window) = (threads.parse()?, window.parse()?);
-    // Nobody listens, so nothing is said.
+    // Discards the log.
     send_logs_to_tracing(LogOptions::default());
     let backend = LlamaBackend::init()?;
     let model = LlamaModel::load_from_file(&backend, weights, &LlamaModelParams::default())?;
-    // What llama.cpp does when nobody says otherwise, save for the room that ours has too.
+    // llama.cpp's defaults, except for the context size, which is the engine's.
     let params = LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(window))
         .with_n_threads(threads)

@@ -1,4 +1,4 @@
-//! The way of an answer from the engine to its reader: bounded, so that a reader who does not read holds up only itself.
+//! The channel of an answer from the engine to its reader, bounded so that a slow reader delays only itself.
 
 use std::{
     pin::Pin,
@@ -14,64 +14,64 @@ use futures_util::Stream;
 use gangway_models::{ModelError, Piece};
 use tokio::sync::mpsc;
 
-use crate::{engine::Order, gauges::Place};
+use crate::{engine::Command, gauges::Place};
 
-/// Pieces that wait for the reader.
+/// Capacity of the channel.
 const PIECES: usize = 64;
-/// One step of the engine says less than this.
+/// Maximum number of messages that one step sends.
 const STEP: usize = 16;
 
-/// What the engine says to a reader.
+/// A message to the reader.
 #[derive(Debug)]
-pub(crate) enum Said {
-    /// Its turn has come.
+pub(crate) enum Output {
+    /// The request is being served.
     Begun,
     Piece(Piece),
     Failed(ModelError),
-    /// Everything was said.
+    /// The answer is complete.
     Done,
 }
 
 /// The engine's end.
 #[derive(Debug, Clone)]
-pub(crate) struct Speaker {
-    pieces: mpsc::Sender<Said>,
+pub(crate) struct AnswerSender {
+    pieces: mpsc::Sender<Output>,
     wanted: Arc<AtomicBool>,
 }
 
 /// The reader's end. Dropping it ends the request.
 pub(crate) struct Reader {
-    pieces: mpsc::Receiver<Said>,
+    pieces: mpsc::Receiver<Output>,
     wanted: Arc<AtomicBool>,
-    orders: SyncSender<Order>,
-    /// Until the answer is over.
+    commands: SyncSender<Command>,
+    /// Held until the answer is complete.
     place: Option<Place>,
 }
 
-/// Both ends of an answer.
-pub(crate) fn answer(orders: SyncSender<Order>, place: Place) -> (Speaker, Reader) {
-    let (speaker, pieces) = mpsc::channel(PIECES);
+/// Both ends of an answer's channel.
+pub(crate) fn answer(commands: SyncSender<Command>, place: Place) -> (AnswerSender, Reader) {
+    let (sender, pieces) = mpsc::channel(PIECES);
     let wanted = Arc::new(AtomicBool::new(false));
-    let speaker = Speaker {
-        pieces: speaker,
+    let sender = AnswerSender {
+        pieces: sender,
         wanted: Arc::clone(&wanted),
     };
     let reader = Reader {
         pieces,
         wanted,
-        orders,
+        commands,
         place: Some(place),
     };
-    (speaker, reader)
+    (sender, reader)
 }
 
-impl Speaker {
-    /// Whether nobody reads any more.
+impl AnswerSender {
+    /// Whether the reader has left.
     pub fn is_closed(&self) -> bool {
         self.pieces.is_closed()
     }
 
-    /// Whether there is room for what a step may say. If not, the reader wakes the engine when it reads on.
+    /// Whether the channel has room for the output of a step. If not, the reader wakes the engine when it continues.
     pub fn has_room(&self) -> bool {
         if self.pieces.capacity() >= STEP {
             return true;
@@ -81,29 +81,29 @@ impl Speaker {
         self.pieces.capacity() >= STEP
     }
 
-    /// Says something. An answer that sends more than there is room for is cut off, which its reader notices.
-    pub fn say(&self, said: Said) -> bool {
-        self.pieces.try_send(said).is_ok()
+    /// Sends a message. An answer that exceeds the capacity is cut off, which its reader notices.
+    pub fn send(&self, output: Output) -> bool {
+        self.pieces.try_send(output).is_ok()
     }
 }
 
 impl Reader {
-    /// Waits until the turn has come.
+    /// Waits until the request is being served.
     pub async fn begin(&mut self) -> Result<(), ModelError> {
         match self.pieces.recv().await {
-            Some(Said::Begun) => {
+            Some(Output::Begun) => {
                 self.place.as_mut().into_iter().for_each(Place::begin);
                 Ok(())
             }
-            Some(Said::Failed(error)) => Err(error),
-            Some(Said::Piece(_) | Said::Done) | None => Err(broken()),
+            Some(Output::Failed(error)) => Err(error),
+            Some(Output::Piece(_) | Output::Done) | None => Err(broken()),
         }
     }
 }
 
 fn broken() -> ModelError {
     ModelError::failed(
-        "The engine stopped in the middle of the answer. Asking again starts it again.",
+        "The engine stopped during the answer. Try again; it restarts automatically.",
     )
 }
 
@@ -116,14 +116,14 @@ impl Stream for Reader {
         }
         let said = std::task::ready!(self.pieces.poll_recv(context));
         if self.wanted.swap(false, SeqCst) {
-            // When the orders are full the engine is awake anyway.
-            let _ = self.orders.try_send(Order::Wake);
+            // If the queue is full, the engine is awake anyway.
+            let _ = self.commands.try_send(Command::Wake);
         }
         let (item, over) = match said {
-            Some(Said::Piece(piece)) => (Some(Ok(piece)), false),
-            Some(Said::Done) => (None, true),
-            Some(Said::Failed(error)) => (Some(Err(error)), true),
-            Some(Said::Begun) | None => (Some(Err(broken())), true),
+            Some(Output::Piece(piece)) => (Some(Ok(piece)), false),
+            Some(Output::Done) => (None, true),
+            Some(Output::Failed(error)) => (Some(Err(error)), true),
+            Some(Output::Begun) | None => (Some(Err(broken())), true),
         };
         if over {
             self.place = None;
@@ -135,6 +135,6 @@ impl Stream for Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         self.pieces.close();
-        let _ = self.orders.try_send(Order::Wake);
+        let _ = self.commands.try_send(Command::Wake);
     }
 }

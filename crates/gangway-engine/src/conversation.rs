@@ -1,11 +1,11 @@
-//! A request's messages as turns that any chat template can lay out: tools become words.
+//! Converts a request's messages to turns for any chat template; tools become text.
 
 use gangway_models::{ChatRequest, Message, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-/// Opens a call in what the model reads and writes. Several families of models were trained on this spelling.
+/// Start of a tool call in the model's input and output. Several model families were trained on this marker.
 pub(crate) const CALL: &str = "<tool_call>";
-/// Ends a call.
+/// End of a tool call.
 pub(crate) const CALL_END: &str = "</tool_call>";
 
 /// One turn of a conversation.
@@ -13,9 +13,9 @@ pub(crate) const CALL_END: &str = "</tool_call>";
 pub(crate) struct Turn {
     pub role: &'static str,
     pub text: String,
-    /// How many messages it stands for.
+    /// How many messages it contains.
     pub messages: usize,
-    /// Whether it is what tools answered rather than what a person said.
+    /// Whether it is a tool result rather than a user message.
     pub answers: bool,
 }
 
@@ -30,7 +30,7 @@ impl Turn {
     }
 }
 
-/// The tools that this request lets the model call.
+/// The tools that this request offers to the model.
 pub(crate) fn callable(request: &ChatRequest) -> Vec<&ToolSpec> {
     match &request.tool_choice {
         ToolChoice::Never => Vec::new(),
@@ -49,7 +49,7 @@ pub(crate) fn turns(request: &ChatRequest) -> Vec<Turn> {
     for message in &request.messages {
         let turn = turn(message);
         match turns.last_mut() {
-            // Templates want people and models in turn, so the answers to one turn's calls are one turn.
+            // Templates require alternating roles, so the results of one turn's calls are one turn.
             Some(last) if turn.answers && last.answers => {
                 last.text.push('\n');
                 last.text.push_str(&turn.text);
@@ -84,7 +84,7 @@ fn turn(message: &Message) -> Turn {
         Message::User(text) => Turn::new("user", text.clone()),
         Message::Images(images) => Turn::new(
             "user",
-            format!("[{} pictures that this model cannot see]", images.len()),
+            format!("[{} images that this model cannot process]", images.len()),
         ),
         Message::Assistant { text, calls, .. } => {
             let mut said = text.clone();
@@ -112,7 +112,7 @@ fn turn(message: &Message) -> Turn {
     }
 }
 
-/// A call the way the model writes it.
+/// A tool call as the model writes it.
 fn spell(call: &ToolCall) -> String {
     let name = Value::from(call.name.as_str());
     let mut arguments = String::new();
@@ -120,7 +120,7 @@ fn spell(call: &ToolCall) -> String {
     format!("{CALL}{{\"name\": {name}, \"arguments\": {arguments}}}{CALL_END}")
 }
 
-/// JSON with the spaces that the grammar wants, so that a call which is read again is the same tokens as when it was written.
+/// JSON with the spaces that the grammar produces, so that a call has the same tokens when it is read again.
 fn spread(value: &Value, text: &mut String) {
     match value {
         Value::Array(items) => {
@@ -145,7 +145,7 @@ fn spread(value: &Value, text: &mut String) {
     }
 }
 
-/// Tells the model which tools there are.
+/// Describes the tools to the model.
 fn describe(tools: &[&ToolSpec]) -> String {
     let mut text = format!(
         "You can call tools. To call one, write {CALL}{{\"name\": …, \"arguments\": {{…}}}}{CALL_END} and wait for its answer. The tools:"

@@ -1,7 +1,7 @@
-//! Lays messages out by the model's chat template, so that nobody's text can pass for a role.
+//! Applies the model's chat template, so that no message content can impersonate a role.
 //!
-//! The template is filled with marks instead of contents and cut at the marks. What is between them is the template's
-//! and may hold control tokens; a content is tokenised by itself, as plain text.
+//! The template is rendered with placeholders instead of contents and split at them. The text in between belongs to the
+//! template and may contain control tokens; contents are tokenized separately as plain text.
 
 use gangway_models::ModelError;
 use llama_cpp_2::{
@@ -12,16 +12,16 @@ use llama_cpp_2::{
 
 use crate::model::Model;
 
-/// A piece of a laid-out conversation.
+/// A part of a rendered conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The template's own words.
+    /// Text of the template.
     Frame(String),
-    /// The content of the message with this number.
+    /// The content of the message with this index.
     Content(usize),
 }
 
-/// No template contains this.
+/// A placeholder that no template contains.
 fn mark(number: usize) -> String {
     format!("\u{2e28}content {number}\u{2e29}")
 }
@@ -45,7 +45,7 @@ fn parts(
     Ok(cut(&text, roles.len()))
 }
 
-/// Cuts a filled template at the marks.
+/// Splits a rendered template at the placeholders.
 fn cut(text: &str, contents: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -66,7 +66,7 @@ fn cut(text: &str, contents: usize) -> Vec<Part> {
     parts
 }
 
-/// Whether llama.cpp knows this template and no content gets lost in it.
+/// Whether llama.cpp supports this template without losing contents.
 pub(crate) fn works(llama: &LlamaModel, template: &LlamaChatTemplate) -> bool {
     let roles = ["system", "user", "assistant", "user"];
     parts(llama, template, &roles)
@@ -74,11 +74,11 @@ pub(crate) fn works(llama: &LlamaModel, template: &LlamaChatTemplate) -> bool {
 }
 
 impl Model {
-    /// The layout of messages with these roles, ready for the answer.
+    /// The layout of messages with these roles, up to the answer.
     pub fn layout(&self, roles: &[&str]) -> Result<Vec<Part>, ModelError> {
         parts(&self.llama, &self.template, roles).map_err(|error| {
             ModelError::failed(format!(
-                "The chat template of {} cannot be used: {error}",
+                "The chat template of {} is not supported: {error}",
                 self.source.name
             ))
         })
@@ -102,7 +102,7 @@ impl Model {
         tokens
     }
 
-    /// The tokens of somebody's text, none of which is a control token whatever the text says.
+    /// The tokens of a content, never control tokens.
     pub fn plain(&self, text: &str) -> Vec<LlamaToken> {
         let vocab = self.llama.vocab();
         let tokens = self.tokenise(text, false);
@@ -112,7 +112,7 @@ impl Model {
         if !tokens.iter().any(forbidden) {
             return tokens;
         }
-        // A vocabulary that does not mark its control tokens as such: no single character is one.
+        // A vocabulary that does not mark its control tokens: no single character is one.
         let mut letter = [0; 4];
         text.chars()
             .flat_map(|c| self.tokenise(c.encode_utf8(&mut letter), false))
@@ -132,7 +132,7 @@ impl Model {
         vocab.tokenize(text.as_bytes(), false, control)
     }
 
-    /// The tokens of the template that are more than text.
+    /// The control tokens of the template.
     pub fn find_reserved(&self) -> Vec<LlamaToken> {
         let vocab = self.llama.vocab();
         let roles = ["system", "user", "assistant", "user"];

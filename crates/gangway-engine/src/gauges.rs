@@ -1,4 +1,4 @@
-//! Counters that the engine and everyone who asks it share, and the places in its queue.
+//! Metrics shared by the engine and its callers, and the limit of its queue.
 
 use std::{
     sync::{
@@ -10,31 +10,31 @@ use std::{
 
 use gangway_embedded::Status;
 
-/// The shared counters.
+/// The shared metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    /// Requests that are not answered to their end.
+    /// Unfinished requests.
     requests: AtomicUsize,
     pub waiting: AtomicUsize,
     pub active: AtomicUsize,
     pub prompt: AtomicU64,
     pub reused: AtomicU64,
     pub generated: AtomicU64,
-    /// Answers that gave way for want of memory.
+    /// Answers that were preempted for lack of memory.
     pub pushed_out: AtomicU64,
     loaded: Mutex<Option<(String, u64)>>,
-    /// Grows with everything that the engine gets done.
+    /// Progress counter of the engine.
     pub progress: AtomicU64,
-    /// Whether there is something to get on with.
+    /// Whether there is work to do.
     pub busy: AtomicBool,
     /// The engine must end.
     pub closing: AtomicBool,
-    /// By how much a test has moved the time, in milliseconds.
+    /// Offset of the clock in tests, in milliseconds.
     ahead: AtomicU64,
 }
 
 impl Gauges {
-    /// The time, which tests can move.
+    /// The current time, which tests can move.
     pub fn now(&self) -> Instant {
         Instant::now() + Duration::from_millis(self.ahead.load(SeqCst))
     }
@@ -45,7 +45,7 @@ impl Gauges {
         self.ahead.fetch_add(time, SeqCst);
     }
 
-    /// Says which model is in memory and what it takes.
+    /// Sets the loaded model and its memory.
     pub fn set_loaded(&self, loaded: Option<(String, u64)>) {
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
@@ -68,7 +68,7 @@ impl Gauges {
         }
     }
 
-    /// A place for one more request, unless there are `most` already.
+    /// Reserves a place for a request, unless there are already `most`.
     pub fn place(self: &Arc<Self>, most: usize) -> Option<Place> {
         let more = |requests| (requests < most).then_some(requests + 1);
         self.requests.fetch_update(SeqCst, SeqCst, more).ok()?;
@@ -80,7 +80,7 @@ impl Gauges {
     }
 }
 
-/// A request's place, free again when it is dropped.
+/// A request's place in the queue, released on drop.
 #[derive(Debug)]
 pub(crate) struct Place {
     gauges: Arc<Gauges>,
@@ -88,7 +88,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The request's turn has come.
+    /// The request is being served.
     pub fn begin(&mut self) {
         if std::mem::take(&mut self.waits) {
             self.gauges.waiting.fetch_sub(1, SeqCst);

@@ -1,4 +1,4 @@
-//! Holds an answer to a form: a call of a tool by its schema, or an answer by a schema.
+//! Constrains answers: tool calls by their input schemas, or answers by a schema.
 
 use gangway_models::{ChatRequest, ModelError, ToolChoice, ToolSpec};
 use llguidance::{
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use crate::conversation::{CALL, CALL_END, callable};
 
-/// The longest schema, as text. Schemas come from strangers, and each has to be compiled.
+/// Maximum length of a schema. Schemas are untrusted, and each has to be compiled.
 const SCHEMA: usize = 64 * 1024;
-/// The longest schemas of one request together.
+/// Maximum total length of a request's schemas.
 const SCHEMAS: usize = 256 * 1024;
-/// How deep a schema may be nested; the compiler recurses.
+/// Maximum nesting of a schema; the compiler is recursive.
 const DEPTH: usize = 40;
-/// The most calls of one answer.
+/// Maximum number of calls in an answer.
 const CALLS: usize = 8;
 
-/// Bounds what a schema can cost: about 20 ms to compile its texts, about 10 ms and not more for each token.
+/// Limits the cost of schemas: about 20 ms to compile the texts, and about 10 ms for each token.
 pub(crate) fn limit(limits: &mut ParserLimits) {
     limits.initial_lexer_fuel = 1_000_000;
     limits.step_lexer_fuel = 150_000;
@@ -26,11 +26,11 @@ pub(crate) fn limit(limits: &mut ParserLimits) {
     limits.max_items_in_row = 1_000;
     limits.max_lexer_states = 50_000;
     limits.max_grammar_size = 100_000;
-    // They would contain what was said.
+    // They would contain message contents.
     limits.verbose_errors = false;
 }
 
-/// What holds this request's answer to its form, if it has one.
+/// The constraint of this request, if any.
 pub(crate) fn matcher<'a>(
     request: &ChatRequest,
     guide: impl FnOnce() -> Result<&'a ParserFactory, ModelError>,
@@ -46,38 +46,38 @@ pub(crate) fn matcher<'a>(
     }
 }
 
-/// Says which schema the built-in model cannot follow.
+/// Names the schema that the built-in model cannot follow.
 fn blame(request: &ChatRequest, error: &str) -> ModelError {
     let what = match (&request.format, callable(request).as_slice()) {
         (Some(_), []) => "the answer's schema".to_owned(),
         (None, [tool]) => format!("the schema of the tool {}", tool.name),
         _ => "one of the tools' schemas".to_owned(),
     };
-    let words = told(error);
+    let reason = first_line(error);
     ModelError {
-        details: Some(words.clone()),
-        ..ModelError::bad_request(format!("The built-in model cannot follow {what}: {words}"))
+        details: Some(reason.clone()),
+        ..ModelError::bad_request(format!("The built-in model cannot follow {what}: {reason}"))
     }
 }
 
-/// What llguidance says of an error: its first line, since after a panic of its own the others tell where in its source.
-pub(crate) fn told(error: &str) -> String {
+/// The first line of llguidance's error; after a panic, the others are places in its source.
+pub(crate) fn first_line(error: &str) -> String {
     let line = error.lines().next().unwrap_or_default();
     line.trim().chars().take(300).collect()
 }
 
-/// The form of the answer in llguidance's dialect of Lark.
+/// The grammar of the answer in llguidance's dialect of Lark.
 fn grammar(request: &ChatRequest) -> Result<Option<String>, ModelError> {
     let tools = callable(request);
     match &request.tool_choice {
         ToolChoice::Named(name) if tools.is_empty() => {
             return Err(ModelError::bad_request(format!(
-                "The tool {name} is to be called, but it is not among the tools."
+                "`tool_choice` names {name}, which is not among the tools."
             )));
         }
         ToolChoice::Required if tools.is_empty() => {
             return Err(ModelError::bad_request(
-                "A tool is to be called, but there are none.",
+                "`tool_choice` requires a tool, but there are none.",
             ));
         }
         _ => {}
@@ -97,7 +97,7 @@ fn grammar(request: &ChatRequest) -> Result<Option<String>, ModelError> {
             "start: answer | {} calls\nanswer: %json {answer}",
             quoted(CALL)
         ),
-        // A lazy rule ends at the first marker, so that text and calls cannot be mistaken for each other.
+        // A lazy rule ends at the first marker, so that text and calls cannot be confused.
         (_, None) => format!(
             "start: TEXT | before calls\nbefore[lazy]: TEXT {}\nTEXT: /(\\n|.)*/",
             quoted(CALL)
@@ -128,7 +128,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A tool's schema: always of an object.
+/// A tool's schema, always of type object.
 fn parameters(tool: &ToolSpec, size: &mut usize) -> Result<Value, ModelError> {
     let what = format!("The schema of the tool {}", tool.name);
     let schema = match &tool.parameters {
@@ -138,14 +138,14 @@ fn parameters(tool: &ToolSpec, size: &mut usize) -> Result<Value, ModelError> {
     form(&what, &schema, true, size)
 }
 
-/// A schema within its bounds, written the way we want JSON written.
+/// A schema within the limits, with our JSON formatting.
 fn form(what: &str, schema: &Value, object: bool, size: &mut usize) -> Result<Value, ModelError> {
     let refused = |why: &str| Err(ModelError::bad_request(format!("{what} {why}.")));
     let Value::Object(fields) = schema else {
         return refused("is not an object");
     };
     if depth(schema) > DEPTH {
-        return refused("is nested too deep");
+        return refused("is nested too deeply");
     }
     let length = schema.to_string().len();
     *size += length;
@@ -159,7 +159,7 @@ fn form(what: &str, schema: &Value, object: bool, size: &mut usize) -> Result<Va
             return refused("is not of type object");
         }
     }
-    // Ours, whatever the stranger wrote there: one spelling, since small models get lost in free white space.
+    // Overrides the schema's own setting: one format, since small models get lost in free white space.
     let spelling = json!({
         "whitespace_flexible": false,
         "key_separator": ": ",
@@ -230,7 +230,7 @@ mod tests {
         assert!(refused(deep).contains("too deep"));
     }
 
-    /// Whether an answer may be this, by a vocabulary of single bytes, and whether it may end there.
+    /// Whether a vocabulary of single bytes can produce this answer, and whether it may end there.
     fn takes(request: &ChatRequest, answer: &str) -> (bool, bool) {
         let vocabulary = llguidance::toktrie::ApproximateTokEnv::single_byte_env();
         let mut guide = ParserFactory::new_simple(&vocabulary).unwrap();

@@ -1,13 +1,13 @@
-//! Keeps this process from harming others when weights or a grammar run wild in it. What cannot be set is done without.
+//! Limits the damage of malicious weights or grammars to this process. Limits that cannot be set are skipped.
 
-/// Memory for everything but weights and conversations, of which little is used: much is only reserved.
+/// Address space for everything but weights and conversations; most of it is only reserved.
 #[cfg(unix)]
 const ROOM: u64 = 4 << 30;
 /// Address space of a thread: its stack and its allocator's arena.
 #[cfg(unix)]
 const THREAD: u64 = 80 << 20;
 
-/// When memory gets short, this process is the one to kill; a dump of it would be as large as the weights.
+/// If memory runs out, this process is the one to kill; its core dump would be as large as the weights.
 pub(crate) fn at_start() {
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     #[cfg(unix)]
@@ -21,12 +21,12 @@ pub(crate) fn at_start() {
     }
 }
 
-/// Bounds the address space to what these weights can need, with conversations of this many bytes: some vocabularies make
-/// llama.cpp tokenise without end.
+/// Limits the address space to what these weights and conversations of this many bytes need: some vocabularies make
+/// llama.cpp's tokenizer loop.
 #[cfg(unix)]
 pub(crate) fn for_weights(bytes: u64, conversations: u64, threads: usize) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    // Tensors may be there twice: as they were read, and repacked.
+    // Tensors may exist twice: as read, and repacked.
     let most = bytes
         .saturating_mul(2)
         .saturating_add(conversations)

@@ -1,4 +1,4 @@
-//! Models run by llama.cpp in this process: requests go into the queue of one thread that owns the model.
+//! Models run by llama.cpp in this process: requests are queued for one thread that owns the model.
 
 use std::{
     sync::{
@@ -17,32 +17,32 @@ use tokio::runtime::Handle;
 
 use crate::{
     answer::answer,
-    engine::{Engine, Job, Order},
+    engine::{Command, Engine, Job},
     gauges::Gauges,
 };
 
-/// How soon a request is worth repeating that found the queue full.
+/// Retry delay after a full queue.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Orders beside the requests: readers who read on or leave.
+/// Queue capacity for commands other than requests: readers that continue or leave.
 const WAKES: usize = 64;
 
-/// Is called with the weights that are about to be loaded, and with none when that is over.
+/// Called with the weights before they are loaded, and with `None` afterwards.
 pub type OnLoad = Box<dyn Fn(Option<&Source>) + Send>;
 
 /// Models in this process.
 pub struct Llama {
     settings: Settings,
     gauges: Arc<Gauges>,
-    orders: SyncSender<Order>,
+    commands: SyncSender<Command>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Llama {
-    /// Starts the thread. Nothing is loaded before someone asks.
+    /// Starts the thread. Nothing is loaded before the first request.
     pub fn start(settings: Settings, on_load: OnLoad) -> std::io::Result<Self> {
         let gauges = Arc::new(Gauges::default());
-        // Each request is one order at a time.
-        let (orders, received) = sync_channel(settings.capacity() + WAKES);
+        // Each request is one command at a time.
+        let (commands, received) = sync_channel(settings.capacity() + WAKES);
         let engine = Engine::new(settings.clone(), Arc::clone(&gauges), received, on_load);
         let thread = std::thread::Builder::new()
             .name("gangway-model".to_owned())
@@ -53,30 +53,30 @@ impl Llama {
         Ok(Self {
             settings,
             gauges,
-            orders,
+            commands,
             thread: Some(thread),
         })
     }
 
-    /// What the engine is doing.
+    /// The status of the engine.
     #[must_use]
     pub fn status(&self) -> Status {
         self.gauges.status()
     }
 
-    /// Counts whatever the engine gets done, so that a standstill can be noticed.
+    /// Progress counter of the engine, to detect a hang.
     #[must_use]
     pub fn progress(&self) -> u64 {
         self.gauges.progress.load(SeqCst)
     }
 
-    /// Whether there is something that the engine should get on with.
+    /// Whether the engine has work to do.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.gauges.busy.load(SeqCst)
     }
 
-    /// Streams an answer by these weights.
+    /// Streams an answer of these weights.
     pub async fn chat(
         &self,
         request: ChatRequest,
@@ -86,23 +86,23 @@ impl Llama {
             retry_after: Some(RETRY_AFTER),
             ..ModelError::new(
                 Failure::RateLimited,
-                "Too many requests wait for the model on this machine.",
+                "Too many requests are queued for the local model.",
             )
         };
         let place = self
             .gauges
             .place(self.settings.capacity())
             .ok_or_else(full)?;
-        let (speaker, mut reader) = answer(self.orders.clone(), place);
+        let (sender, mut reader) = answer(self.commands.clone(), place);
         let job = Job {
             request: Arc::new(request),
             source,
-            speaker,
+            sender,
             runtime: Handle::current(),
-            wake: self.orders.clone(),
+            wake: self.commands.clone(),
         };
-        self.orders
-            .try_send(Order::Chat(Box::new(job)))
+        self.commands
+            .try_send(Command::Chat(Box::new(job)))
             .map_err(|_| full())?;
         reader.begin().await?;
         Ok(reader.boxed())
@@ -113,29 +113,29 @@ impl Llama {
         &self.gauges
     }
 
-    /// Waits until the engine has seen everything and has nothing to do.
+    /// Waits until the engine is idle.
     #[cfg(test)]
-    pub(crate) async fn settled(&self) {
-        let (reply, settled) = tokio::sync::oneshot::channel();
-        let sent = self.orders.try_send(Order::Settled(reply));
-        assert!(sent.is_ok(), "the engine takes orders");
-        // An engine that ends has nothing to do either.
-        let _ = settled.await;
+    pub(crate) async fn idle(&self) {
+        let (reply, idle) = tokio::sync::oneshot::channel();
+        let sent = self.commands.try_send(Command::Idle(reply));
+        assert!(sent.is_ok(), "the engine takes commands");
+        // An engine that has ended is idle too.
+        let _ = idle.await;
     }
 }
 
 impl Drop for Llama {
     fn drop(&mut self) {
         self.gauges.closing.store(true, SeqCst);
-        let _ = self.orders.try_send(Order::Wake);
+        let _ = self.commands.try_send(Command::Wake);
         if let Some(thread) = self.thread.take() {
-            // llama.cpp must not compute any more when the process exits. It ends after its present step.
+            // llama.cpp must not compute while the process exits. It ends after its current step.
             let _ = thread.join();
         }
     }
 }
 
-/// Without its engine this process is of no use: the server starts another one.
+/// Without its engine this process is useless: the server starts another one.
 struct AbortOnPanic;
 
 impl Drop for AbortOnPanic {

@@ -1,4 +1,4 @@
-//! Weights in memory, and what belongs to them whoever asks: their words, their template, what they can be held to.
+//! Loaded weights and everything derived from them: vocabulary, template, constraints.
 
 use std::sync::{Arc, OnceLock, atomic::Ordering::SeqCst};
 
@@ -15,15 +15,15 @@ use gangway_embedded::{Settings, Source};
 
 use crate::{gauges::Gauges, limits, quiet::Quiet};
 
-/// A window that is not asked for is this long at the most: memory grows with it.
+/// Maximum default context size: memory use grows with it.
 const WINDOW: u32 = 8192;
 
-/// A backend that is never shut down, since other engines of this process may be using it.
+/// A backend that is never shut down, since other engines of this process may use it.
 pub(crate) struct Backend(std::mem::ManuallyDrop<LlamaBackend>);
 
 impl Backend {
     pub fn start() -> Result<Self, String> {
-        // Called first and each time: until it is, llama.cpp writes to the standard error.
+        // Must be called first and each time: before, llama.cpp writes to the standard error.
         llama_cpp_2::send_logs_to_tracing(llama_cpp_2::LogOptions::default());
         let backend = match LlamaBackend::init() {
             Err(LlamaCppError::BackendAlreadyInitialized) => LlamaBackend {},
@@ -41,20 +41,20 @@ impl Backend {
 pub(crate) struct Model {
     pub source: Source,
     pub llama: LlamaModel,
-    /// The tokens of one conversation.
+    /// The context size of one conversation.
     pub window: u32,
     pub template: LlamaChatTemplate,
-    /// Tokens that the template makes roles of; nobody's text may contain them.
+    /// Role tokens of the template, which no content may contain.
     pub reserved: Vec<LlamaToken>,
-    /// SentencePiece puts a space before each text that is tokenised.
+    /// SentencePiece adds a space before each tokenized text.
     pub spaces: bool,
-    /// Whether a part of what was read can be forgotten or shared; a recurrent state is one lump.
+    /// Whether parts of the cache can be removed or shared; a recurrent state is indivisible.
     pub divisible: bool,
     guide: OnceLock<Result<ParserFactory, String>>,
 }
 
 impl Model {
-    /// Reads the weights, which takes a moment.
+    /// Loads the weights, which takes a moment.
     pub fn load(
         backend: &Backend,
         quiet: &Quiet,
@@ -62,23 +62,23 @@ impl Model {
         settings: &Settings,
         gauges: &Arc<Gauges>,
     ) -> Result<Self, ModelError> {
-        // What is not whole is found here, in better words than llama.cpp has and before it trusts any of it.
+        // Detects an incomplete file with a better error than llama.cpp's, and before llama.cpp trusts it.
         Gguf::read(&source.path).map_err(|reason| source.refused(&format!("the file {reason}")))?;
-        check_room(source.bytes).map_err(|words| source.refused(&words))?;
+        check_room(source.bytes).map_err(|reason| source.refused(&reason))?;
         limits::for_weights(source.bytes, 0, settings.threads());
         let abandon = Arc::clone(gauges);
         let params = LlamaModelParams::default()
-            // A mapped file that someone cuts short would kill the process; a copy in memory cannot change.
+            // A mapped file that is truncated would crash the process; a copy in memory cannot change.
             .with_use_mmap(false)
             .with_progress_callback(move |_| {
                 abandon.progress.fetch_add(1, SeqCst);
                 !abandon.closing.load(SeqCst)
             });
         let loaded = LlamaModel::load_from_file(backend.get(), &source.path, &params);
-        let words = quiet.errors();
+        let reason = quiet.errors();
         let llama = loaded.map_err(|error| {
-            let words = words.unwrap_or_else(|| error.to_string());
-            source.refused(&words)
+            let reason = reason.unwrap_or_else(|| error.to_string());
+            source.refused(&reason)
         })?;
         if let Some(reason) = unfit(&llama) {
             return Err(source.refused(&reason));
@@ -106,7 +106,7 @@ impl Model {
         Ok(model)
     }
 
-    /// What holds answers to a grammar. It takes a moment the first time, so it is made when it is needed.
+    /// The factory of grammars. The first call takes a moment, so it is created on demand.
     pub fn guide(&self) -> Result<&ParserFactory, ModelError> {
         let made = self.guide.get_or_init(|| {
             let vocabulary = llama_cpp_2::sampling::LlamaSampler::llguidance_tok_env(&self.llama);
@@ -118,13 +118,13 @@ impl Model {
         });
         made.as_ref().map_err(|error| {
             ModelError::failed(format!(
-                "The model {} cannot be held to a form: {error}",
+                "The model {} does not support structured output: {error}",
                 self.source.name
             ))
         })
     }
 
-    /// What the conversations take that are remembered in this many cells.
+    /// The memory of the KV cache with this many cells.
     pub fn memory_of(&self, cells: u32) -> u64 {
         let arch = metadata(&self.llama, "general.architecture").unwrap_or_default();
         let width = |kind: &str| {
@@ -134,17 +134,17 @@ impl Model {
             known.and_then(|known| known.parse().ok()).unwrap_or(even)
         };
         let each = (width("key") + width("value")) * u64::from(self.llama.n_head_kv());
-        // Two bytes for each number: they are kept in half precision.
+        // Two bytes per value: half precision.
         each * 2 * u64::from(self.llama.n_layer()) * u64::from(cells)
     }
 }
 
-/// A value of the file's own description.
+/// A value of the file's metadata.
 pub(crate) fn metadata(llama: &LlamaModel, key: &str) -> Option<String> {
     llama.meta_val_str(key).ok()
 }
 
-/// Whether there is memory for this much. Without a look the system would end some process to make room, perhaps this one.
+/// Whether there is enough free memory. Otherwise the system would kill some process, perhaps this one.
 pub(crate) fn check_room(bytes: u64) -> Result<(), String> {
     let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = info
@@ -153,7 +153,7 @@ pub(crate) fn check_room(bytes: u64) -> Result<(), String> {
     let free = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     match free.map(|kib| kib * 1024) {
         Some(free) if free < bytes => Err(format!(
-            "it takes {} MB, and only {} MB of this computer's memory are free",
+            "it needs {} MB of memory, but only {} MB are free",
             bytes / 1_000_000,
             free / 1_000_000
         )),
@@ -161,7 +161,7 @@ pub(crate) fn check_room(bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Why weights that loaded still cannot chat: llama.cpp ends the process when it is asked for what they lack.
+/// Why weights that loaded cannot chat: llama.cpp aborts the process if they lack what a chat needs.
 fn unfit(llama: &LlamaModel) -> Option<String> {
     let arch = metadata(llama, "general.architecture").unwrap_or_default();
     let no_chat = arch.contains("bert")
@@ -177,16 +177,20 @@ fn unfit(llama: &LlamaModel) -> Option<String> {
         ]
         .contains(&arch.as_str());
     if no_chat {
-        return Some(format!("a model of the kind {arch} does not chat"));
+        return Some(format!("models of type {arch} cannot chat"));
     }
-    let words = metadata(llama, "tokenizer.ggml.model").unwrap_or_default();
-    if words.is_empty() || words == "none" || words == "no_vocab" || llama.n_vocab() <= 0 {
+    let vocabulary = metadata(llama, "tokenizer.ggml.model").unwrap_or_default();
+    if vocabulary.is_empty()
+        || vocabulary == "none"
+        || vocabulary == "no_vocab"
+        || llama.n_vocab() <= 0
+    {
         return Some("it has no vocabulary".to_owned());
     }
     None
 }
 
-/// The template in the file where llama.cpp knows it, else ChatML, which most models follow.
+/// The file's template if llama.cpp supports it, else ChatML, which most models follow.
 fn chat_template(llama: &LlamaModel) -> Option<LlamaChatTemplate> {
     let own = llama.chat_template(None).ok();
     let works = |template: &LlamaChatTemplate| crate::frame::works(llama, template);

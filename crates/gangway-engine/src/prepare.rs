@@ -1,4 +1,4 @@
-//! Makes a request ready for the engine: its tokens, its form, its limits. This is done beside the engine, not on it.
+//! Prepares a request for the engine outside of its thread: tokens, constraint, limits.
 
 use gangway_models::{ChatRequest, Failure, ModelError};
 use llama_cpp_2::token::LlamaToken;
@@ -8,33 +8,33 @@ use crate::{
     frame::Part,
     grammar,
     model::Model,
+    parser::OutputParser,
     sampling::Chooser,
-    speech::Speech,
     window,
 };
 
-/// Tokens of an answer whose request sets no limit.
+/// Default output limit.
 const ANSWER: u32 = 1024;
-/// An answer has at least this much room, or the conversation does not fit.
+/// Minimum room for an answer; otherwise the conversation does not fit.
 const LEAST: usize = 32;
-/// The longest conversation in bytes: beyond it even the tokenising takes seconds, however little of it fits.
+/// Maximum length of a conversation in bytes: tokenizing a longer one takes seconds, however little of it fits.
 const LONGEST: usize = 8 * 1024 * 1024;
 
-/// Bytes that are tokenised at a time. llama.cpp takes some 240 bytes of memory for each.
+/// Bytes that are tokenized at once. llama.cpp needs some 240 bytes of memory for each.
 const PIECE: usize = 32 * 1024;
 
-/// A request that is ready.
+/// A prepared request.
 pub(crate) struct Prepared {
     pub tokens: Vec<LlamaToken>,
     pub chooser: Chooser,
-    pub speech: Speech,
-    /// Tokens to write at the most.
+    pub parser: OutputParser,
+    /// Maximum number of output tokens.
     pub limit: usize,
-    /// What was left out, for the person.
+    /// A notice about omitted messages, for the user.
     pub notice: Option<String>,
 }
 
-/// Makes a request ready for this model, unless nobody waits for it any more.
+/// Prepares a request for this model, unless its reader has left.
 pub(crate) fn prepare(
     model: &Model,
     request: &ChatRequest,
@@ -46,7 +46,7 @@ pub(crate) fn prepare(
     let (tokens, left_out) = read(model, request, window, wanted.max(1), is_gone)?;
     if tokens.is_empty() {
         return Err(ModelError::failed(
-            "The built-in model has no words for this conversation: its vocabulary makes nothing of it.",
+            "The built-in model cannot process this conversation: its vocabulary has no tokens for it.",
         ));
     }
     let notice = (left_out > 0).then(|| {
@@ -59,12 +59,12 @@ pub(crate) fn prepare(
         limit: wanted.max(1).min(room),
         tokens,
         chooser: Chooser::new(request, form, model.llama.n_vocab()),
-        speech: Speech::new(&request.stop, !callable(request).is_empty()),
+        parser: OutputParser::new(&request.stop, !callable(request).is_empty()),
         notice,
     })
 }
 
-/// The tokens of what fits of a conversation, and how many messages do not.
+/// The tokens of the part of a conversation that fits, and the number of omitted messages.
 fn read(
     model: &Model,
     request: &ChatRequest,
@@ -74,11 +74,13 @@ fn read(
 ) -> Result<(Vec<LlamaToken>, usize), ModelError> {
     let turns = conversation::turns(request);
     if turns.is_empty() {
-        return Err(ModelError::bad_request("There is no message to answer."));
+        return Err(ModelError::bad_request(
+            "The request has no message to answer.",
+        ));
     }
     if turns.iter().map(|turn| turn.text.len()).sum::<usize>() > LONGEST {
         let message = format!(
-            "The conversation is longer than the {} MiB that the built-in model takes.",
+            "The conversation must be at most {} MiB for the built-in model.",
             LONGEST / 1024 / 1024
         );
         return Err(ModelError::new(Failure::TooLong, message));
@@ -88,14 +90,14 @@ fn read(
     let layout = model.layout(&roles)?;
     let all = model.fill(&layout, &contents);
     let frames = all.len() - contents.iter().map(Vec::len).sum::<usize>().min(all.len());
-    // The template takes about the same for each turn.
+    // The template adds about the same to each turn.
     let frame = frames.div_ceil(turns.len());
     let costs: Vec<usize> = contents
         .iter()
         .map(|content| content.len() + frame)
         .collect();
 
-    // Half of the window is for reading whatever the answer may want, and if need be nearly all of it.
+    // At least half of the context is for the prompt, if necessary nearly all of it.
     let comfortable = window - wanted.min(window / 2).min(ANSWER as usize).max(1);
     let tight = window - wanted.min(LEAST).min(window / 2);
     if all.len() <= comfortable {
@@ -131,7 +133,7 @@ fn read(
     Err(ModelError::new(Failure::TooLong, message))
 }
 
-/// The tokens of each turn. A turn that has more than the window is not read to its end, since it is left out anyway.
+/// The tokens of each turn. Tokenizing stops at the context size, since a longer turn is omitted anyway.
 fn tokenise(
     model: &Model,
     turns: &[Turn],
@@ -144,7 +146,7 @@ fn tokenise(
         let mut rest = turn.text.as_str();
         while !rest.is_empty() && content.len() <= window {
             if is_gone() {
-                return Err(ModelError::failed("Nobody waits for the answer."));
+                return Err(ModelError::failed("The reader has left."));
             }
             let (piece, after) = rest.split_at(cut(rest));
             content.extend(model.plain(piece));
@@ -155,7 +157,7 @@ fn tokenise(
     Ok(contents)
 }
 
-/// Where to cut a long text for tokenising: before a space between two words, where words are cut in any case.
+/// Where to split a long text for tokenizing: before a space between two words, where tokens end in any case.
 fn cut(text: &str) -> usize {
     if text.len() <= PIECE {
         return text.len();
@@ -166,7 +168,7 @@ fn cut(text: &str) -> usize {
             && !bytes[at - 1].is_ascii_whitespace()
             && bytes[at + 1].is_ascii_alphanumeric()
     };
-    // Beyond the last quarter there is no such place: then anywhere between two characters.
+    // The last quarter has no such place: split between any two characters.
     (PIECE * 3 / 4..PIECE)
         .rev()
         .find(between)

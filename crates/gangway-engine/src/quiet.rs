@@ -1,4 +1,4 @@
-//! Keeps llama.cpp's own words away from the process log: they are caught, shown at debug level, and explain failures.
+//! Keeps llama.cpp's log out of the process log: captures it, logs it at debug level, and uses it in errors.
 
 use std::{
     fmt::{Debug, Write as _},
@@ -12,15 +12,15 @@ use tracing::{
     span,
 };
 
-/// Lines that are kept; the reason of a failure is among the last ones.
+/// Maximum number of captured lines; the reason of a failure is among the last ones.
 const LINES: usize = 4;
 
-/// Catches what llama.cpp logs on this thread.
+/// Captures llama.cpp's log on this thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Quiet {
     caught: Arc<Caught>,
     dispatch: Dispatch,
-    /// Where everyone else's log goes.
+    /// The regular log.
     outer: Dispatch,
 }
 
@@ -41,7 +41,7 @@ impl Quiet {
         }
     }
 
-    /// Runs something with its log caught.
+    /// Runs a function with its log captured.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         tracing::dispatcher::with_default(&self.dispatch, work)
     }
@@ -51,7 +51,7 @@ impl Quiet {
         tracing::dispatcher::with_default(&self.outer, log);
     }
 
-    /// What went wrong since the last time, in llama.cpp's words.
+    /// The errors since the last call, in llama.cpp's words.
     pub fn errors(&self) -> Option<String> {
         let lines = std::mem::take(&mut *self.caught.lock());
         if !lines.is_empty() {
@@ -74,7 +74,7 @@ impl Subscriber for Ear {
         metadata.is_event() && *metadata.level() == Level::ERROR
     }
 
-    // Without it every log statement of the whole process would be weighed down to the finest level.
+    // Otherwise every log statement of the whole process would be evaluated at the finest level.
     fn max_level_hint(&self) -> Option<LevelFilter> {
         Some(LevelFilter::ERROR)
     }

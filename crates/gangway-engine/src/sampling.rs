@@ -1,4 +1,4 @@
-//! Chooses the next token.
+//! Samples the next token.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
@@ -10,24 +10,24 @@ use llama_cpp_2::{
 };
 use llguidance::Matcher;
 
-/// Small models wander when they are hotter.
+/// Small models lose coherence at higher temperatures.
 const TEMPERATURE: f32 = 0.7;
 const TOP_P: f32 = 0.95;
-/// Below these nothing sensible is found, and leaving it out saves sorting.
+/// Less likely tokens are never useful, and excluding them saves sorting.
 const TOP_K: i32 = 40;
 const MIN_P: f32 = 0.05;
-/// Small models fall into loops; words that were said a moment ago become a little less likely.
+/// Small models repeat themselves; the probability of recent tokens is reduced a little.
 const RECENT: i32 = 64;
 const REPEATED: f32 = 1.1;
 
-/// How one answer chooses its tokens.
+/// The sampler of one answer.
 pub(crate) struct Chooser {
-    /// None takes the likeliest.
+    /// `None` for greedy sampling.
     dice: Option<LlamaSampler>,
     form: Option<Matcher>,
 }
 
-/// What was chosen.
+/// A sampled token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Chosen {
     Token(LlamaToken),
@@ -36,19 +36,19 @@ pub(crate) enum Chosen {
 }
 
 impl Chooser {
-    /// For a model with a vocabulary of so many words.
-    pub fn new(request: &ChatRequest, form: Option<Matcher>, words: i32) -> Self {
+    /// For a model with this vocabulary size.
+    pub fn new(request: &ChatRequest, form: Option<Matcher>, vocabulary: i32) -> Self {
         let [temperature, top_p] = [
             request.temperature.map_or(TEMPERATURE, |t| t as f32),
             request.top_p.map_or(TOP_P, |p| p as f32),
         ];
-        // Not-a-number is no temperature either.
+        // NaN is not a temperature.
         let dice = (temperature > 0.0).then(|| {
-            // JSON repeats its quotes and commas by right.
+            // JSON legitimately repeats quotes and commas.
             let repeated = if form.is_some() { 1.0 } else { REPEATED };
             LlamaSampler::chain_simple([
                 LlamaSampler::top_k(TOP_K),
-                LlamaSampler::penalties(words, RECENT, repeated, 0.0, 0.0),
+                LlamaSampler::penalties(vocabulary, RECENT, repeated, 0.0, 0.0),
                 LlamaSampler::top_p(top_p.clamp(0.0, 1.0), 1),
                 LlamaSampler::min_p(MIN_P, 1),
                 LlamaSampler::temp(temperature.min(2.0)),
@@ -58,7 +58,7 @@ impl Chooser {
         Self { dice, form }
     }
 
-    /// Chooses the token after the one whose logits these are.
+    /// Samples the token after the one with these logits.
     pub fn choose(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, ModelError> {
         let chosen = self.next(logits, vocab)?;
         if let (Chosen::Token(token), Some(dice)) = (&chosen, &mut self.dice) {
@@ -70,7 +70,7 @@ impl Chooser {
     fn next(&mut self, logits: &[f32], vocab: LlamaVocab<'_>) -> Result<Chosen, ModelError> {
         let token = self
             .draw(logits, |_| true)
-            .ok_or_else(|| failed("the model gave no figures"))?;
+            .ok_or_else(|| failed("the model returned no logits"))?;
         let Some(form) = &mut self.form else {
             return Ok(if vocab.is_eog(token) {
                 Chosen::End
@@ -78,43 +78,43 @@ impl Chooser {
                 Chosen::Token(token)
             });
         };
-        // Whoever wrote the schema asked for more than can be kept.
-        let words = |error: &dyn std::fmt::Display| {
-            let words = crate::grammar::told(&error.to_string());
+        // The schema asks for more than can be constrained.
+        let broken = |error: &dyn std::fmt::Display| {
+            let reason = crate::grammar::first_line(&error.to_string());
             ModelError::bad_request(format!(
-                "The built-in model failed: the answer's form was lost: {words}."
+                "The built-in model failed to follow the schema: {reason}."
             ))
         };
         if form.is_stopped() {
             return Ok(Chosen::End);
         }
-        // Most tokens fit, and asking about one is cheaper than about all of them.
+        // Most tokens are allowed, and checking one is cheaper than computing the mask.
         let fits = if vocab.is_eog(token) {
-            form.is_accepting().map_err(|e| words(&e))?
+            form.is_accepting().map_err(|e| broken(&e))?
         } else {
             form.validate_tokens(&[token.0.cast_unsigned()])
-                .map_err(|e| words(&e))?
+                .map_err(|e| broken(&e))?
                 == 1
         };
         let token = if fits {
             token
         } else {
-            let mask = form.compute_mask_or_eos().map_err(|e| words(&e))?;
+            let mask = form.compute_mask_or_eos().map_err(|e| broken(&e))?;
             let fitting = |id: i32| mask.is_allowed(id.cast_unsigned());
             self.draw(logits, fitting)
-                .ok_or_else(|| failed("no word of the model fits the form"))?
+                .ok_or_else(|| failed("no token of the model matches the schema"))?
         };
         if vocab.is_eog(token) {
             return Ok(Chosen::End);
         }
         if let Some(form) = &mut self.form {
             form.consume_token(token.0.cast_unsigned())
-                .map_err(|e| words(&e))?;
+                .map_err(|e| broken(&e))?;
         }
         Ok(Chosen::Token(token))
     }
 
-    /// Whether the form is complete and nothing may follow.
+    /// Whether the constraint is satisfied and nothing may follow.
     pub fn is_complete(&self) -> bool {
         self.form.as_ref().is_some_and(Matcher::is_stopped)
     }
@@ -130,7 +130,7 @@ impl Chooser {
         let data: Vec<LlamaTokenData> = fitting
             .map(|(id, logit)| LlamaTokenData::new(LlamaToken(id), *logit, 0.0))
             .collect();
-        // llama.cpp ends the process over an empty choice.
+        // llama.cpp aborts the process if there are no candidates.
         if data.is_empty() {
             return None;
         }
@@ -147,7 +147,7 @@ fn failed(how: &str) -> ModelError {
 fn seed(seed: Option<u64>) -> u32 {
     let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
     let seed = (seed ^ (seed >> 32)) as u32;
-    // llama.cpp takes this one to mean any seed.
+    // llama.cpp treats this value as a random seed.
     if seed == u32::MAX { 0 } else { seed }
 }
 

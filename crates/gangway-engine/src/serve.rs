@@ -1,4 +1,4 @@
-//! The process that the server supervises: requests on the standard input, answers on the standard output.
+//! The main loop of the process: requests on the standard input, answers on the standard output.
 
 use std::{
     collections::HashMap,
@@ -23,9 +23,9 @@ use tokio::{
 
 use crate::{Llama, limits};
 
-/// How often to look whether the status changed and the engine gets on.
+/// Interval of checking the status and the progress.
 const LOOK: Duration = Duration::from_millis(500);
-/// Nothing that the engine does takes this long without a step, however slow the machine.
+/// No step of the engine takes this long, however slow the machine.
 const STANDSTILL: Duration = Duration::from_secs(120);
 
 /// Serves until the standard input ends.
@@ -54,7 +54,7 @@ async fn serve(out: Out) -> std::io::Result<()> {
     stdin.read_until(b'\n', &mut line).await?;
     let Ok(ToEngine::Start { settings }) = serde_json::from_slice(&line) else {
         return Err(std::io::Error::other(
-            "gangway-engine is started by gangway; the first line on its standard input must be its settings",
+            "gangway-engine is started by gangway; the first line on the standard input must be its settings",
         ));
     };
     out.send(&FromEngine::Ready { version: VERSION });
@@ -92,14 +92,14 @@ async fn serve(out: Out) -> std::io::Result<()> {
 struct Server {
     llama: Llama,
     out: Out,
-    /// The status as the server knows it.
+    /// The status as last sent to the server.
     shown: Mutex<Status>,
     answers: Mutex<HashMap<u64, Running>>,
 }
 
 struct Running {
     task: AbortHandle,
-    /// Pieces that may be sent.
+    /// Messages that may be sent before they are acknowledged.
     window: Arc<Semaphore>,
 }
 
@@ -117,7 +117,7 @@ impl Server {
                 request,
             } => {
                 let window = Arc::new(Semaphore::new(WINDOW as usize));
-                // It is known before it can end.
+                // Registered before it can end.
                 let mut answers = self.answers();
                 let work = Arc::clone(self).answer(id, source, *request, Arc::clone(&window));
                 let task = tokio::spawn(work).abort_handle();
@@ -171,7 +171,7 @@ impl Server {
         self.show_status();
         self.out.send(&FromEngine::Begun { id });
         loop {
-            // Waiting here fills the answer's own queue, which pauses its generation.
+            // Blocking here fills the answer's own channel, which pauses its generation.
             match window.acquire().await {
                 Ok(permit) => permit.forget(),
                 Err(_) => return Ok(()),
@@ -193,7 +193,7 @@ impl Server {
     }
 }
 
-/// Reports changes of the status, and ends this process when the engine stands still.
+/// Reports status changes, and ends this process if the engine hangs.
 async fn watch(server: Arc<Server>) {
     let (mut progress, mut since) = (0, Instant::now());
     loop {
@@ -210,13 +210,13 @@ async fn watch(server: Arc<Server>) {
     }
 }
 
-/// Where answers go. Each message is written before `send` returns, so that the server knows what this process was doing
-/// when it dies.
+/// The output of answers. Each message is written before `send` returns, so that the server knows what this process was
+/// doing when it dies.
 #[derive(Clone)]
 struct Out(Arc<Mutex<File>>);
 
 impl Out {
-    /// Takes the standard output for itself: whatever else writes there writes to the standard error.
+    /// Takes over the standard output: other output goes to the standard error.
     fn private() -> std::io::Result<Self> {
         #[cfg(unix)]
         let file = {
@@ -236,7 +236,7 @@ impl Out {
         if let Ok(mut line) = serde_json::to_vec(message) {
             line.push(b'\n');
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // A server that does not read any more is gone, and the standard input ends too.
+            // If the server no longer reads, it has exited, and the standard input ends too.
             let _ = file.write_all(&line);
         }
     }

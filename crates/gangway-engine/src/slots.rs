@@ -1,41 +1,42 @@
-//! What the engine remembers of conversations: which tokens each of llama.cpp's sequences holds, and who uses it.
+//! The engine's prompt cache: the tokens in each of llama.cpp's sequences, and their owners.
 
 use llama_cpp_2::token::LlamaToken;
 
-/// A shared beginning that is shorter is not worth copying.
+/// Minimum length of a common prefix worth copying.
 const WORTH: usize = 16;
-/// A conversation that goes on gives up no more than this: the end of an answer that is spelled otherwise when it is read.
+/// Maximum number of tokens that a continued conversation may lose: the end of an answer may be tokenized differently
+/// when read again.
 const TAIL: usize = 8;
 
 /// One sequence of the context.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Slot {
-    /// The tokens whose state is in memory.
+    /// The tokens in the cache.
     pub known: Vec<LlamaToken>,
-    /// The request that uses it now.
+    /// The request that uses it.
     pub owner: Option<u64>,
-    /// When it was used last, in steps.
+    /// When it was last used, in steps.
     pub used: u64,
 }
 
-/// Where a request goes, and what it finds there.
+/// A slot for a request, with the reusable tokens.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub slot: usize,
-    /// Another slot to copy the beginning from.
+    /// Another slot to copy the prefix from.
     pub from: Option<usize>,
-    /// Tokens at the beginning that need not be read again.
+    /// Tokens of the prefix that need not be read again.
     pub shared: usize,
 }
 
-/// How long two lists are the same.
+/// Length of the common prefix.
 fn common(one: &[LlamaToken], other: &[LlamaToken]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Finds a slot without an owner for these tokens: the one that knows most of them, else the one least recently used.
+/// Selects a free slot for these tokens: the one with the longest common prefix, else the least recently used one.
 pub(crate) fn choose(slots: &[Slot], tokens: &[LlamaToken], divisible: bool) -> Option<Choice> {
-    // The last token is always read, since what follows it is wanted.
+    // The last token is always processed, since its logits are needed.
     let most = tokens.len().saturating_sub(1);
     let shared = |slot: &Slot| common(&slot.known, tokens).min(most);
     let numbered = || slots.iter().enumerate();
@@ -43,7 +44,7 @@ pub(crate) fn choose(slots: &[Slot], tokens: &[LlamaToken], divisible: bool) -> 
     let whole = |slot: &Slot| shared(slot) == slot.known.len() && !slot.known.is_empty();
 
     let own = free()
-        // Its own conversation goes on in it. One that only begins alike keeps what it knows.
+        // Its own conversation continues in it. A slot with only a common prefix keeps its contents.
         .filter(|(_, slot)| whole(slot) || (divisible && shared(slot) + TAIL >= slot.known.len()))
         .filter(|(_, slot)| !slot.known.is_empty())
         .max_by_key(|(_, slot)| shared(slot));

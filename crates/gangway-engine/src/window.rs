@@ -1,18 +1,18 @@
-//! Which turns of a long conversation still fit into what the model can read.
+//! Which turns of a long conversation fit into the context.
 
 use crate::conversation::Turn;
 
-/// The cut moves by this part of the room at a time. If it moved with every message, nothing read before could be used again.
+/// The cut moves by this part of the context at once. If it moved with every message, no cached tokens could be reused.
 const STRIDES: usize = 4;
 
-/// Turns that are dropped together or not at all, by their numbers.
+/// Turns that are dropped together, by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Unit {
     turns: std::ops::Range<usize>,
     kept: bool,
 }
 
-/// Cuts a conversation into what can be dropped: whole exchanges, and after the last question whole rounds of calls.
+/// Splits a conversation into droppable units: whole exchanges, and after the last question whole rounds of calls.
 fn units(turns: &[Turn]) -> Vec<Unit> {
     let asks = |number: &usize| turns[*number].role == "user" && !turns[*number].answers;
     let last_question = (0..turns.len()).rev().find(asks);
@@ -33,14 +33,14 @@ fn units(turns: &[Turn]) -> Vec<Unit> {
             }),
         }
     }
-    // The newest round is what the model is to go on from.
+    // The model continues from the newest round.
     if let Some(last) = units.last_mut() {
         last.kept = true;
     }
     units
 }
 
-/// The numbers of the turns that fit into `room` tokens, given what each takes, or by how much the least does not fit.
+/// The indices of the turns that fit into `room` tokens, given their sizes, or by how much the minimum exceeds it.
 pub(crate) fn fit(turns: &[Turn], costs: &[usize], room: usize) -> Result<Vec<usize>, usize> {
     let units = units(turns);
     let cost = |unit: &Unit| costs[unit.turns.clone()].iter().sum::<usize>();
@@ -52,7 +52,7 @@ pub(crate) fn fit(turns: &[Turn], costs: &[usize], room: usize) -> Result<Vec<us
     let stride = (room / STRIDES).max(1);
     let excess = total.saturating_sub(room);
     let mut aim = excess.div_ceil(stride) * stride;
-    // The room may be too tight for whole strides.
+    // The room may be too small for whole strides.
     aim = aim.min(total - needed);
     let mut dropped = 0;
     let mut kept = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn fit(turns: &[Turn], costs: &[usize], room: usize) -> Result<Vec<us
 mod tests {
     use super::*;
 
-    /// Turns by letters: s(ystem), u(ser), a(ssistant), t(ool answers).
+    /// Turns by letter: s(ystem), u(ser), a(ssistant), t(ool results).
     fn conversation(letters: &str) -> Vec<Turn> {
         let turn = |letter| Turn {
             role: match letter {

@@ -1,4 +1,4 @@
-//! One answer that is being written.
+//! A running answer.
 
 use std::{
     sync::{
@@ -11,19 +11,19 @@ use std::{
 use gangway_models::{ModelError, Piece};
 use llama_cpp_2::token::LlamaToken;
 
-use super::{Job, Order};
+use super::{Command, Job};
 use crate::{
-    answer::{Said, Speaker},
+    answer::{AnswerSender, Output},
     model::Model,
+    parser::OutputParser,
     prepare::{Prepared, prepare},
     quiet::Quiet,
     sampling::{Chooser, Chosen},
-    speech::Speech,
 };
 
-/// A request that is made ready beside the engine.
+/// A request that is prepared outside of the engine's thread.
 pub(super) struct Preparing {
-    speaker: Speaker,
+    sender: AnswerSender,
     prepared: Receiver<Result<Prepared, ModelError>>,
 }
 
@@ -31,66 +31,66 @@ impl Preparing {
     pub fn begin(job: Job, model: &Arc<Model>, quiet: &Quiet) -> Self {
         let (done, prepared) = sync_channel(1);
         let (request, model, quiet) = (job.request, Arc::clone(model), quiet.clone());
-        let gone = job.speaker.clone();
+        let gone = job.sender.clone();
         job.runtime.spawn_blocking(move || {
             let _ = done.send(quiet.run(|| prepare(&model, &request, &|| gone.is_closed())));
-            // The engine may wait for nothing but this.
-            let _ = job.wake.try_send(Order::Wake);
+            // The engine must not block on anything else.
+            let _ = job.wake.try_send(Command::Wake);
         });
         Self {
-            speaker: job.speaker,
+            sender: job.sender,
             prepared,
         }
     }
 
-    /// The answer that begins, nothing when it failed, or itself when it is not ready.
+    /// The prepared answer, `None` if it failed, or itself if it is not ready.
     pub fn ready(self, id: u64) -> Result<Option<Generation>, Self> {
-        let gone = self.speaker.is_closed();
+        let gone = self.sender.is_closed();
         let error = match self.prepared.try_recv() {
-            // Whoever left keeps the place until the work for them has ended, or work that nobody waits for would pile up.
+            // A request whose reader left keeps its slot until the work has ended, or abandoned work would pile up.
             Err(TryRecvError::Empty) => return Err(self),
             _ if gone => return Ok(None),
-            Ok(Ok(prepared)) => return Ok(Some(Generation::new(id, self.speaker, prepared))),
+            Ok(Ok(prepared)) => return Ok(Some(Generation::new(id, self.sender, prepared))),
             Ok(Err(error)) => error,
-            // Whatever it was, it was this request that did it.
+            // Whatever panicked, it was caused by this request.
             Err(TryRecvError::Disconnected) => {
-                ModelError::failed("The built-in model could not make sense of the request.")
+                ModelError::failed("The built-in model cannot process this request.")
             }
         };
-        self.speaker.say(Said::Failed(error));
+        self.sender.send(Output::Failed(error));
         Ok(None)
     }
 }
 
-/// An answer that is being written.
+/// A running answer.
 pub(super) struct Generation {
     pub id: u64,
-    pub speaker: Speaker,
-    /// The prompt, and what was written after it.
+    pub sender: AnswerSender,
+    /// The prompt and the output.
     pub tokens: Vec<LlamaToken>,
     pub prompt: usize,
-    /// The sequence that holds it, unless it was pushed out.
+    /// Its sequence, unless preempted.
     pub slot: Option<usize>,
-    /// It was pushed out for want of memory, and waits for others to end.
+    /// Preempted for lack of memory; waits for others to end.
     pub held: bool,
-    /// Its prompt is in the figures.
+    /// Its prompt is counted in the metrics.
     pub counted: bool,
-    /// Since when its reader does not read.
+    /// Since when its reader has been stalled.
     pub stalled: Option<Instant>,
     chooser: Chooser,
-    speech: Speech,
+    parser: OutputParser,
     limit: usize,
 }
 
 impl Generation {
-    fn new(id: u64, speaker: Speaker, prepared: Prepared) -> Self {
-        speaker.say(Said::Begun);
+    fn new(id: u64, sender: AnswerSender, prepared: Prepared) -> Self {
+        sender.send(Output::Begun);
         if let Some(notice) = prepared.notice {
-            speaker.say(Said::Piece(Piece::Notice(notice)));
+            sender.send(Output::Piece(Piece::Notice(notice)));
         }
         Self {
             id,
-            speaker,
+            sender,
             prompt: prepared.tokens.len(),
             tokens: prepared.tokens,
             slot: None,
@@ -98,12 +98,12 @@ impl Generation {
             counted: false,
             stalled: None,
             chooser: prepared.chooser,
-            speech: prepared.speech,
+            parser: prepared.parser,
             limit: prepared.limit,
         }
     }
 
-    /// Writes the next token. True when the answer is over.
+    /// Appends the next token. True if the answer is complete.
     pub fn write(&mut self, model: &Model, logits: &[f32]) -> bool {
         let vocab = model.llama.vocab();
         let token = match self.chooser.choose(logits, model.llama.vocab()) {
@@ -114,15 +114,15 @@ impl Generation {
                 return true;
             }
         };
-        // A role of the template in the middle of an answer: the model goes on with the other side's turn.
+        // A role token in the middle of an answer: the model continues with the other role's turn.
         if model.reserved.contains(&token) && vocab.is_control(token) {
             return self.end(false);
         }
         self.tokens.push(token);
-        for piece in self.speech.push(&vocab.token_to_piece(token, false, None)) {
-            self.speaker.say(Said::Piece(piece));
+        for piece in self.parser.push(&vocab.token_to_piece(token, false, None)) {
+            self.sender.send(Output::Piece(piece));
         }
-        if self.speech.is_stopped() || self.chooser.is_complete() {
+        if self.parser.is_stopped() || self.chooser.is_complete() {
             return self.end(false);
         }
         if self.written() >= self.limit {
@@ -131,13 +131,13 @@ impl Generation {
         false
     }
 
-    /// Tokens written so far.
+    /// Number of output tokens.
     pub fn written(&self) -> usize {
         self.tokens.len() - self.prompt
     }
 
     fn end(&mut self, truncated: bool) -> bool {
-        let mut pieces = self.speech.finish(truncated);
+        let mut pieces = self.parser.finish(truncated);
         if truncated {
             pieces.push(Piece::Truncated);
         }
@@ -147,14 +147,14 @@ impl Generation {
             output: count(self.written()),
         });
         for piece in pieces {
-            self.speaker.say(Said::Piece(piece));
+            self.sender.send(Output::Piece(piece));
         }
         true
     }
 
-    /// Ends it with an error.
+    /// Fails the answer.
     pub fn fail(&self, error: ModelError) {
-        self.speaker.say(Said::Failed(error));
+        self.sender.send(Output::Failed(error));
     }
 }
 
@@ -165,12 +165,12 @@ mod tests {
 
     #[test]
     fn who_leaves_while_a_request_is_made_ready_keeps_the_place_until_that_ends() {
-        let (orders, _engine) = sync_channel(1);
+        let (commands, _engine) = sync_channel(1);
         let place = Arc::new(Gauges::default()).place(1).unwrap();
-        let (speaker, reader) = answer(orders, place);
+        let (sender, reader) = answer(commands, place);
         let (done, prepared) = sync_channel(1);
         drop(reader);
-        let preparing = Preparing { speaker, prepared };
+        let preparing = Preparing { sender, prepared };
         let Err(preparing) = preparing.ready(1) else {
             panic!("work for nobody does not count any more");
         };

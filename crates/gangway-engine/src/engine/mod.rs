@@ -1,9 +1,9 @@
-//! The engine: one thread that owns llama.cpp's context, loads what is asked for and forgets what nobody asks.
+//! The engine: one thread that owns llama.cpp's context, and loads and unloads models on demand.
 
-mod desk;
 mod generation;
-mod hall;
-mod room;
+mod memory;
+mod queue;
+mod scheduler;
 mod step;
 
 use std::sync::{
@@ -18,47 +18,47 @@ use tokio::runtime::Handle;
 
 use crate::{
     OnLoad,
-    answer::{Said, Speaker},
+    answer::{AnswerSender, Output},
     gauges::Gauges,
     model::{Backend, Model},
     quiet::Quiet,
 };
-use desk::{Desk, Rest};
-use hall::Hall;
+use queue::{Queue, Wakeup};
+use scheduler::Scheduler;
 
-/// What the engine is told.
-pub(crate) enum Order {
-    /// Answer this.
+/// A command to the engine.
+pub(crate) enum Command {
+    /// Serve this request.
     Chat(Box<Job>),
-    /// Look again: somebody reads on, or has left.
+    /// Check again: a reader has continued or left.
     Wake,
-    /// Say when there is nothing to do.
+    /// Report when idle.
     #[cfg(test)]
-    Settled(tokio::sync::oneshot::Sender<()>),
+    Idle(tokio::sync::oneshot::Sender<()>),
 }
 
-/// A request on its way.
+/// A queued request.
 pub(crate) struct Job {
     pub request: Arc<ChatRequest>,
     pub source: Source,
-    pub speaker: Speaker,
-    /// Where what blocks can be done beside the engine.
+    pub sender: AnswerSender,
+    /// Runs blocking work outside of the engine's thread.
     pub runtime: Handle,
     /// Wakes the engine afterwards.
-    pub wake: SyncSender<Order>,
+    pub wake: SyncSender<Command>,
 }
 
 impl Job {
     fn fail(self, error: ModelError) {
-        self.speaker.say(Said::Failed(error));
+        self.sender.send(Output::Failed(error));
     }
 }
 
-/// The engine before anything is loaded.
+/// The engine before a model is loaded.
 pub(crate) struct Engine {
     settings: Settings,
     gauges: Arc<Gauges>,
-    desk: Desk,
+    queue: Queue,
     on_load: OnLoad,
 }
 
@@ -66,18 +66,18 @@ impl Engine {
     pub fn new(
         settings: Settings,
         gauges: Arc<Gauges>,
-        orders: Receiver<Order>,
+        commands: Receiver<Command>,
         on_load: OnLoad,
     ) -> Self {
         Self {
             settings,
-            desk: Desk::new(orders, Arc::clone(&gauges)),
+            queue: Queue::new(commands, Arc::clone(&gauges)),
             gauges,
             on_load,
         }
     }
 
-    /// Serves until nobody can ask any more.
+    /// Serves until all senders are dropped.
     pub fn run(self) {
         let _tidy = Tidy(Arc::clone(&self.gauges));
         let quiet = Quiet::new();
@@ -88,11 +88,11 @@ impl Engine {
         let backend = Backend::start();
         let _ = quiet.errors();
         loop {
-            self.desk.take();
-            let Some(job) = self.desk.waiting.front() else {
-                match self.desk.rest(None) {
-                    Rest::Look => continue,
-                    Rest::Over => return,
+            self.queue.take();
+            let Some(job) = self.queue.waiting.front() else {
+                match self.queue.wait(None) {
+                    Wakeup::Check => continue,
+                    Wakeup::Over => return,
                 }
             };
             if self.gauges.closing.load(SeqCst) {
@@ -105,17 +105,17 @@ impl Engine {
                     .load(backend, quiet, &source)
                     .map(|model| (Arc::new(model), backend)),
                 Err(error) => Err(ModelError::failed(format!(
-                    "llama.cpp cannot be started: {error}"
+                    "cannot start llama.cpp: {error}"
                 ))),
             };
             let served = model.and_then(|(model, backend)| {
-                // What changed between the asking and the loading is what everyone who waits for it gets.
-                self.desk.renew(&model.source);
-                let context = hall::context(&model, backend, quiet, &self.settings);
+                // All requests for this file get the version that was loaded.
+                self.queue.renew(&model.source);
+                let context = scheduler::context(&model, backend, quiet, &self.settings);
                 (self.on_load)(None);
                 let context = context?;
-                Hall::new(&model, context, quiet, &self.settings, &self.gauges)
-                    .serve(&mut self.desk);
+                Scheduler::new(&model, context, quiet, &self.settings, &self.gauges)
+                    .serve(&mut self.queue);
                 Ok(())
             });
             self.gauges.set_loaded(None);
@@ -123,24 +123,24 @@ impl Engine {
             self.gauges.busy.store(false, SeqCst);
             if let Err(error) = served {
                 (self.on_load)(None);
-                self.desk.fail(&source, &error);
+                self.queue.fail(&source, &error);
             }
         }
     }
 }
 
 impl Engine {
-    /// Loads what is in the file now, whatever was there when it was asked for.
+    /// Loads the current contents of the file, even if it has changed since the request.
     fn load(&self, backend: &Backend, quiet: &Quiet, source: &Source) -> Result<Model, ModelError> {
         let now = source
             .now()
-            .map_err(|_| source.refused("the file is gone"))?;
+            .map_err(|_| source.refused("the file no longer exists"))?;
         (self.on_load)(Some(&now));
         Model::load(backend, quiet, now, &self.settings, &self.gauges)
     }
 }
 
-/// Takes the figures back when the engine ends, however it ends.
+/// Resets the metrics when the engine ends, even by a panic.
 struct Tidy(Arc<Gauges>);
 
 impl Drop for Tidy {

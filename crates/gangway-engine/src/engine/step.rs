@@ -1,37 +1,37 @@
-//! One step: a token for everyone who writes, and a fair share for everyone whose prompt is still being read.
+//! One step: a token for every answer being written, and a fair share for every prompt being read.
 
 use std::time::{Duration, Instant};
 
 use gangway_models::ModelError;
 use llama_cpp_2::{DecodeError, token::LlamaToken};
 
-use super::hall::{BATCH, Hall};
-use crate::answer::Said;
+use super::scheduler::{BATCH, Scheduler};
+use crate::answer::Output;
 
-/// A step that others wait for takes about this long, so that a long prompt does not freeze them.
+/// Target duration of a step that others wait for, so that a long prompt does not block them.
 const SHARED: Duration = Duration::from_millis(120);
-/// A step that nobody waits for: who cancels, or comes anew, waits for its end.
+/// Target duration otherwise: cancellations and new requests wait for its end.
 const ALONE: Duration = Duration::from_millis(400);
-/// Fewer tokens at a time are read much slower each.
+/// Smaller batches are much slower per token.
 const LEAST: usize = 16;
-/// From this many on llama.cpp looks back at many tokens in one go. Just below, it is a fifth slower.
+/// From this batch size on llama.cpp's attention works in tiles. Just below, it is a fifth slower.
 const TILE: usize = 64;
 
-/// How fast prompts are read, as seen.
+/// Measured prompt processing rate.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct ReadRate {
     seconds: f64,
 }
 
-impl Default for Pace {
+impl Default for ReadRate {
     fn default() -> Self {
-        // A small model on a slow core; the first step tells.
+        // Initial value for a small model on a slow core, until the first step is measured.
         Self { seconds: 0.005 }
     }
 }
 
-impl Pace {
-    /// How many tokens of prompts to read in a step.
+impl ReadRate {
+    /// Number of prompt tokens for a step.
     fn tokens(&self, shared: bool) -> usize {
         let time = if shared { SHARED } else { ALONE };
         let tokens = (time.as_secs_f64() / self.seconds) as usize;
@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-/// What each of those who read gets, when they want this much each. Nobody gets less because another wants more.
+/// Fair shares of `budget`: no prompt gets less because another one needs more.
 fn shares(wants: &[usize], tokens: usize) -> Vec<usize> {
     let mut shares = vec![0; wants.len()];
     let mut left = tokens;
@@ -72,41 +72,43 @@ fn shares(wants: &[usize], tokens: usize) -> Vec<usize> {
     }
 }
 
-/// What one answer does in a step.
+/// The part of one answer in a step.
 struct Part {
     number: usize,
     slot: usize,
     tokens: Vec<LlamaToken>,
-    /// Where in the batch its last token is, when what follows it is wanted.
+    /// Index of its last token in the batch, if its logits are needed.
     last: Option<i32>,
 }
 
-impl Hall<'_> {
-    /// Everyone who works gets on by some tokens.
+impl Scheduler<'_> {
+    /// Advances all running answers by some tokens.
     pub(super) fn step(&mut self) {
         self.steps += 1;
-        self.seat();
+        self.assign_slots();
         let parts = self.plan();
         if parts.is_empty() {
-            // Somebody works and nothing is to be done for them, which would go on for ever.
-            self.start_over(&ModelError::failed("The built-in model lost its way."));
+            // Answers are running but none can advance, which would loop forever.
+            self.start_over(&ModelError::failed(
+                "Internal error: the built-in model made no progress.",
+            ));
             return;
         }
         let tokens: usize = parts.iter().map(|part| part.tokens.len()).sum();
         let begun = Instant::now();
         let decoded = self.context.decode(&mut self.batch);
-        let words = self.quiet.errors();
+        let reason = self.quiet.errors();
         match decoded {
             Ok(()) => {
-                self.pace.learn(tokens, begun.elapsed());
+                self.read_rate.learn(tokens, begun.elapsed());
                 self.write(parts);
             }
             Err(DecodeError::NoKvCacheSlot) => self.make_room(),
             Err(error) => {
-                let words = words.unwrap_or_else(|| error.to_string());
+                let reason = reason.unwrap_or_else(|| error.to_string());
                 self.quiet
-                    .aloud(|| tracing::warn!(words, "the built-in model failed to compute"));
-                let error = ModelError::failed(format!("The built-in model failed: {words}"));
+                    .aloud(|| tracing::warn!(reason, "the built-in model failed to compute"));
+                let error = ModelError::failed(format!("The built-in model failed: {reason}"));
                 self.start_over(&error);
             }
         }
@@ -128,7 +130,7 @@ impl Hall<'_> {
                 wants.push(behind);
             }
         }
-        let room = (BATCH as usize - parts.len()).min(self.pace.tokens(!parts.is_empty()));
+        let room = (BATCH as usize - parts.len()).min(self.read_rate.tokens(!parts.is_empty()));
         let shares = shares(&wants, room);
         let read = reading
             .into_iter()
@@ -152,7 +154,7 @@ impl Hall<'_> {
             let last = reaches_end && offset + 1 == share;
             let position = i32::try_from(known + offset).unwrap_or(i32::MAX);
             let sequence = i32::try_from(slot).unwrap_or(0);
-            // The shares add up to no more than the batch holds.
+            // The shares never exceed the batch.
             let added = self.batch.add(*token, position, &[sequence], last);
             debug_assert!(added.is_ok());
         }
@@ -164,7 +166,7 @@ impl Hall<'_> {
         }
     }
 
-    /// Writes the next token of each answer whose tokens are all read.
+    /// Appends the next token of each answer whose tokens are all processed.
     fn write(&mut self, parts: Vec<Part>) {
         let mut over = Vec::new();
         for part in parts {
@@ -186,8 +188,8 @@ impl Hall<'_> {
         }
         over.sort_unstable();
         for number in over.into_iter().rev() {
-            // Said last, so that whoever hears it finds the place free.
-            self.release(number).speaker.say(Said::Done);
+            // Sent last, so that its receiver finds the slot free.
+            self.release(number).sender.send(Output::Done);
         }
     }
 }
@@ -207,21 +209,29 @@ mod tests {
 
     #[test]
     fn a_step_is_short_when_others_wait_for_it_and_the_pace_is_learned() {
-        let mut pace = Pace::default();
-        assert!(pace.tokens(true) < pace.tokens(false));
+        let mut read_rate = ReadRate::default();
+        assert!(read_rate.tokens(true) < read_rate.tokens(false));
         for _ in 0..20 {
-            pace.learn(100, Duration::from_secs(10));
+            read_rate.learn(100, Duration::from_secs(10));
         }
-        assert_eq!(pace.tokens(false), LEAST);
+        assert_eq!(read_rate.tokens(false), LEAST);
         for _ in 0..20 {
-            pace.learn(100, Duration::from_secs(1));
+            read_rate.learn(100, Duration::from_secs(1));
         }
-        assert_eq!(pace.tokens(false), TILE, "a little longer for a whole tile");
+        assert_eq!(
+            read_rate.tokens(false),
+            TILE,
+            "a little longer for a whole tile"
+        );
         for _ in 0..40 {
-            pace.learn(100, Duration::from_millis(1));
+            read_rate.learn(100, Duration::from_millis(1));
         }
-        assert_eq!(pace.tokens(true), BATCH as usize);
-        pace.learn(1, Duration::from_secs(10));
-        assert_eq!(pace.tokens(true), BATCH as usize, "one token tells nothing");
+        assert_eq!(read_rate.tokens(true), BATCH as usize);
+        read_rate.learn(1, Duration::from_secs(10));
+        assert_eq!(
+            read_rate.tokens(true),
+            BATCH as usize,
+            "one token tells nothing"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What is answered, and how it is counted.
+//! Answers and their metrics.
 
 use gangway_models::Message;
 
@@ -24,7 +24,7 @@ async fn a_simple_question_is_answered_the_same_each_time_and_ends_where_it_shou
         seed: Some(seed),
         ..long_question(20)
     };
-    // From here on the prompt is known: figures differ in their last digits by how much is read at a time.
+    // From now on the prompt is cached: logits differ slightly with the batch size.
     bench.ask(warm(7)).await;
     let seven = bench.ask(warm(7)).await;
     assert_eq!(bench.ask(warm(7)).await.text, seven.text);
@@ -62,13 +62,13 @@ async fn what_was_read_is_not_read_again_in_the_next_turn() {
         "{reused}"
     );
 
-    // Another conversation that begins with the same instructions shares them.
+    // Another conversation with the same instructions shares them.
     let other = vec![system, Message::User("What is a knot?".to_owned())];
     bench.ask(asking(other)).await;
     let shared = bench.model.status().reused_tokens - reused;
     assert!(shared > 60, "{shared}");
 
-    // And the first one is still known.
+    // The first one is still cached.
     messages.push(said(&second.text));
     messages.push(Message::User("Thanks.".to_owned()));
     let known = bench.model.status().reused_tokens;

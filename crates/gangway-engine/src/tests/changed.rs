@@ -1,12 +1,12 @@
-//! The real weights with one thing changed in what they say of themselves.
+//! The real weights with one changed metadata value.
 
 use super::weights;
 
-/// A value in the head of a GGUF file.
+/// A value in the header of a GGUF file.
 pub(super) enum Value<'a> {
     Int(u32),
     Float(f32),
-    /// As many words as there were, each of them this one.
+    /// An array of the original length, with each entry replaced by this one.
     Words(&'a str),
 }
 

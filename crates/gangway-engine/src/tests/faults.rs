@@ -1,4 +1,4 @@
-//! What can go wrong, and that it goes on afterwards.
+//! Failures, and recovery from them.
 
 use super::{
     changed::{Value, with},
@@ -29,7 +29,7 @@ async fn a_damaged_file_is_refused_with_a_reason_and_a_good_one_works_after_it()
         assert!(
             error
                 .message
-                .contains(&format!("The weights {name} cannot be loaded")),
+                .contains(&format!("Cannot load the weights {name}")),
             "{error}"
         );
         assert!(error.message.contains(reason), "{error}");
@@ -84,7 +84,7 @@ async fn a_vocabulary_that_makes_nothing_of_a_conversation_is_an_error_and_does_
         ..question("Hello!")
     };
     let error = bench.refusal(request).await;
-    assert!(error.message.contains("no words"), "{error}");
-    bench.model.settled().await;
+    assert!(error.message.contains("no tokens"), "{error}");
+    bench.model.idle().await;
     assert_eq!(bench.model.status().active, 0);
 }

@@ -1,4 +1,4 @@
-//! Answers that are held to a form.
+//! Constrained answers.
 
 use gangway_models::{Failure, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn a_call_always_fits_the_schema_of_its_tool() {
     assert_eq!(answer.calls[0].name, "get_weather");
     assert_fits(&answer.calls[0]);
 
-    // However hot it is, what is written is a call.
+    // Even at a high temperature the output is a call.
     let mut ids = vec![answer.calls[0].id.clone()];
     for seed in 0..2 {
         let request = ChatRequest {
@@ -89,7 +89,7 @@ async fn a_call_always_fits_the_schema_of_its_tool() {
         }
     }
 
-    // It may speak too, and with tools out of the question it must.
+    // It may write text too, and must if tools are disabled.
     for choice in [ToolChoice::Auto, ToolChoice::Never] {
         let request = ChatRequest {
             messages: vec![Message::User("What is the capital of France?".to_owned())],
@@ -105,7 +105,7 @@ async fn a_call_always_fits_the_schema_of_its_tool() {
         );
     }
 
-    // Its calls and their answers are read again in the next turn.
+    // Its calls and their results are read again in the next turn.
     let call = answer.calls[0].clone();
     let mut request = with_tools(ToolChoice::Auto);
     request.messages.push(Message::Assistant {
@@ -159,7 +159,7 @@ async fn a_schema_that_cannot_be_followed_is_an_error_and_nothing_else() {
         json!({"type": "object", "properties": {"a": {"enum": many}}, "required": ["a"]}),
         json!({"type": "object", "properties": {"a": {"type": "array", "minItems": 100_000_000, "items": {}}}, "required": ["a"]}),
         json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 2_000_000_000_u32}}, "required": ["a"]}),
-        // llguidance panics over this one.
+        // llguidance panics on this schema.
         json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": -1_000_000_000_000_000_000_i64, "maximum": 1_000_000_000_000_000_007_i64, "multipleOf": 999_999_937}}, "required": ["a"]}),
     ];
     let mut refused = 0;

@@ -1,4 +1,4 @@
-//! Texts that are too long: how much of them is looked at, and for whom.
+//! Overlong texts: how much of them is processed.
 
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ fn a_text_that_cannot_fit_is_not_read_to_its_end_and_one_that_nobody_waits_for_n
         };
         prepare(&model, request, &look).map(|_| ()).unwrap_err()
     };
-    // Between two pieces of it someone looks whether it is still wanted, so the looks tell how much was tokenised.
+    // Between two parts the reader is checked, so the checks count how much was tokenized.
     for (text, most) in [
         ("a b c ".repeat(600_000), 1),
         (" ".repeat(3_900_000), 40),

@@ -19,7 +19,7 @@ async fn a_model_that_nobody_asks_leaves_the_memory_and_comes_back() {
     bench.ask(hello()).await;
     let pass = async |seconds| {
         bench.model.gauges().pass(Duration::from_secs(seconds));
-        bench.model.settled().await;
+        bench.model.idle().await;
     };
     pass(200).await;
     assert_eq!(bench.model.status().loaded.as_deref(), Some(SMALL));
@@ -52,7 +52,7 @@ async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_anew() {
         })
         .await;
     running.next().await.unwrap().unwrap();
-    // The other one waits for the running answer, and those who come later wait for the other one.
+    // The other one waits for the running answer, and later requests wait for the other one.
     let chat = |name: &'static str| {
         let (model, request) = (bench.model.clone(), ask(name));
         async move {
@@ -65,12 +65,12 @@ async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_anew() {
     assert_eq!(other.unwrap().1.as_deref(), Some("other"));
     assert_eq!(later.unwrap().1.as_deref(), Some(SMALL));
 
-    // Replaced by a file of the same name that is no model, and by nothing.
+    // Replaced by an invalid file of the same name, then removed.
     std::fs::remove_file(bench.path(SMALL)).unwrap();
     std::fs::write(bench.path(SMALL), "GGUF and nothing after it").unwrap();
     let error = bench.refusal(ask(SMALL)).await;
     assert!(
-        error.message.contains("The weights small cannot be loaded"),
+        error.message.contains("Cannot load the weights small"),
         "{error}"
     );
     std::fs::remove_file(bench.path(SMALL)).unwrap();
@@ -111,6 +111,6 @@ async fn when_the_memory_is_full_the_last_one_gives_way_and_goes_on_later() {
     assert!(gave_way.load(SeqCst) > 0, "there was room for everyone");
     let start: String = alone.text.chars().take(15).collect();
     assert!(all.2.text.starts_with(&start), "{alone:?} {:?}", all.2);
-    bench.model.settled().await;
+    bench.model.idle().await;
     assert_eq!(bench.model.status().active, 0);
 }

@@ -1,4 +1,4 @@
-//! Tests on real weights. Each is a process of its own and loads them anew, so each takes several steps.
+//! Tests on real weights. Each is a process of its own that loads them, so each tests several steps.
 
 mod answers;
 mod changed;
@@ -27,7 +27,7 @@ use crate::{
     quiet::Quiet,
 };
 
-/// The name of the weights on the tests' shelves.
+/// The name of the weights in the tests' folders.
 const SMALL: &str = "small";
 
 /// The real weights.
@@ -56,7 +56,7 @@ fn model() -> Model {
     Model::load(&backend, &quiet, source, &Settings::default(), &gauges).unwrap()
 }
 
-/// The engine, asked for weights by name.
+/// The engine with weights by name.
 #[derive(Clone)]
 struct Named {
     llama: Arc<Llama>,
@@ -78,7 +78,7 @@ impl Deref for Named {
     }
 }
 
-/// A shelf with the real weights on it, and an engine over it.
+/// A folder with the real weights, and its engine.
 struct Bench {
     folder: TempDir,
     model: Named,
@@ -103,7 +103,7 @@ impl Bench {
         self.folder.path().join(format!("{name}.gguf"))
     }
 
-    /// Puts the real weights onto the shelf under a name.
+    /// Adds the real weights under a name.
     fn put(&self, name: &str) {
         std::os::unix::fs::symlink(weights(), self.path(name)).unwrap();
     }
@@ -125,7 +125,7 @@ impl Bench {
     }
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Default, PartialEq)]
 struct Answer {
     text: String,
@@ -166,7 +166,7 @@ fn question(text: &str) -> ChatRequest {
     }
 }
 
-/// A question whose answer goes on for this many tokens.
+/// A question with an answer of this many tokens.
 fn long_question(tokens: u32) -> ChatRequest {
     ChatRequest {
         max_tokens: Some(tokens),

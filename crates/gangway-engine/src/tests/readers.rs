@@ -1,11 +1,11 @@
-//! Several readers at once: each gets on, whatever the others do.
+//! Several concurrent readers: each makes progress, whatever the others do.
 
 use futures_util::StreamExt as _;
 use gangway_models::Failure;
 
 use super::*;
 
-/// Reads texts until there are this many, and keeps the rest for later.
+/// Reads until there are this many texts, and keeps the rest for later.
 async fn some(pieces: &mut Pieces<'static>, count: usize) {
     for _ in 0..count {
         let piece = pieces.next().await.unwrap().unwrap();
@@ -20,7 +20,7 @@ async fn answers_are_written_side_by_side_and_a_long_prompt_does_not_stop_them()
     some(&mut first, 2).await;
     let mut second = bench.start(long_question(400)).await;
     some(&mut second, 2).await;
-    // Had they been written one after the other, the first would be over by now.
+    // If they had been processed sequentially, the first would be complete by now.
     some(&mut first, 2).await;
     assert_eq!(bench.model.status().active, 2);
     drop(second);
@@ -79,7 +79,7 @@ async fn who_leaves_makes_room_at_once_and_who_finds_none_is_told_when_to_come_a
     drop(first);
     let answer = waiting.await.unwrap().unwrap();
     assert!(answer.text.contains("Paris"));
-    bench.model.settled().await;
+    bench.model.idle().await;
     let status = bench.model.status();
     assert_eq!((status.active, status.waiting), (0, 0));
     assert!(
@@ -87,7 +87,7 @@ async fn who_leaves_makes_room_at_once_and_who_finds_none_is_told_when_to_come_a
         "the one that left was not written to its end"
     );
 
-    // Who leaves while waiting leaves no trace either.
+    // A request that leaves the queue has no effects either.
     let mut first = bench.start(long_question(2000)).await;
     some(&mut first, 1).await;
     {
@@ -106,14 +106,14 @@ async fn a_reader_who_does_not_read_holds_up_nobody_and_can_go_on_later() {
     };
     let bench = Bench::new(settings);
     let lazy = bench.start(long_question(120)).await;
-    // There is one place, and it is free as soon as the lazy one has more than it reads.
+    // There is one slot, and it is free as soon as the slow reader's channel is full.
     let answer = bench.ask(question("What is the capital of France?")).await;
     assert!(answer.text.contains("Paris"));
-    bench.model.settled().await;
+    bench.model.idle().await;
     assert_eq!(bench.model.status().active, 0);
     let lazy = Answer::of(lazy).await.unwrap();
     assert_eq!(lazy.usage.1, 120, "nothing of it got lost");
-    // Figures differ in their last digits by who is computed beside whom, so the ends of long texts may differ.
+    // Logits differ slightly with the batch, so the ends of long texts may differ.
     let alone = bench.ask(long_question(20)).await;
     assert!(lazy.text.starts_with(&alone.text[..40]), "{lazy:?}");
 }

@@ -1,4 +1,4 @@
-//! Nobody's text can pass for a role.
+//! No message content can impersonate a role.
 
 use super::*;
 use crate::prepare::prepare;
@@ -45,14 +45,14 @@ fn control_tokens_in_somebodys_text_are_only_text() {
         "{text}"
     );
 
-    // The same words are the same tokens wherever they stand, or nothing could be used again.
+    // The same text has the same tokens at any position, or nothing could be reused.
     let mut longer = request.clone();
     longer.messages.push(said("Well."));
     longer.messages.push(Message::User("And?".to_owned()));
     let longer = prepare(&model, &longer, &|| false).unwrap();
     assert!(longer.tokens.starts_with(&prepared.tokens));
 
-    // A vocabulary that does not know its own control tokens is no way around it either.
+    // A vocabulary without marked control tokens is no bypass either.
     let start = vocab.tokenize(b"<|im_start|>", false, true);
     assert!(model.reserved.contains(&start[0]));
     assert!(!model.plain(evil).contains(&start[0]));

@@ -1,4 +1,4 @@
-//! The engine as a process of its own, on real weights, through the provider that supervises it.
+//! The engine as a separate process on real weights, through the provider that supervises it.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn weights() -> PathBuf {
     file.canonicalize().unwrap()
 }
 
-/// A shelf with the real weights, and a provider over it.
+/// A folder with the real weights, and a provider.
 struct Bench {
     folder: TempDir,
     models: Embedded,
@@ -111,7 +111,7 @@ async fn an_engine_that_is_killed_fails_the_answers_it_was_writing_and_is_starte
     });
     let mut running = bench.start(story(1000)).await;
     running.next().await.unwrap().unwrap();
-    // This one waits for its turn, so nothing of it is lost: the next engine answers it.
+    // This one is queued, so nothing is lost: the next engine serves it.
     let waiting = bench.models.chat(capital());
     tokio::pin!(waiting);
     assert!(futures_util::poll!(waiting.as_mut()).is_pending());
@@ -126,7 +126,7 @@ async fn an_engine_that_is_killed_fails_the_answers_it_was_writing_and_is_starte
     assert!(
         error
             .message
-            .starts_with("The engine stopped in the middle of the answer: the system killed it"),
+            .starts_with("The engine stopped during the answer: the system killed it"),
         "{error}"
     );
     let answer = text(waiting.await.unwrap()).await.unwrap();
@@ -146,7 +146,7 @@ async fn weights_that_kill_the_engine_are_refused_until_the_file_changes_and_oth
     for _ in 0..2 {
         let refused = bench.models.chat(named("twice")).await;
         let error = refused.err().unwrap();
-        let reason = "The weights twice cannot be loaded: the file makes the engine stop: ";
+        let reason = "Cannot load the weights twice: the file crashes the engine: ";
         assert!(error.message.starts_with(reason), "{error}");
         assert!(!error.message.contains('/'), "{error}");
         // The second time nothing was started for it.
@@ -158,18 +158,18 @@ async fn weights_that_kill_the_engine_are_refused_until_the_file_changes_and_oth
     assert!(bench.ask(named("twice")).await.contains("Paris"));
 }
 
-/// Weights in which a word of the vocabulary occurs twice, over which llama.cpp ends the process.
+/// Weights with a duplicate word in the vocabulary, on which llama.cpp aborts.
 fn with_a_word_twice() -> Vec<u8> {
     let mut whole = std::fs::read(weights()).unwrap();
     let key = b"tokenizer.ggml.tokens";
     let place = whole.windows(key.len()).position(|bytes| bytes == key);
-    // After the key: the type, the type of the entries, how many there are.
+    // After the key: the type, the type of the entries, the number of entries.
     let mut at = place.unwrap() + key.len() + 4 + 4 + 8;
     let mut first: Option<Vec<u8>> = None;
     loop {
         let length = u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
         at += 8;
-        // Further on than the special words.
+        // After the special words.
         if length == 2 && at > place.unwrap() + 2000 {
             let word = &mut whole[at..at + length];
             match &first {

@@ -137,7 +137,7 @@ async fn weights_that_would_kill_the_server_are_refused_with_a_reason_and_good_o
         let (status, answer) = ask("twice").await;
         assert_eq!(status, 502, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        let reason = "weights twice cannot be loaded: the file makes the engine stop: ";
+        let reason = "weights twice: the file crashes the engine: ";
         assert!(message.contains(reason), "{message}");
         assert!(!message.contains('/'), "{message}");
     }

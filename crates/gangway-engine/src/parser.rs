@@ -1,4 +1,4 @@
-//! Makes pieces of an answer out of the bytes that a model writes.
+//! Parses a model's output bytes into pieces of an answer.
 
 use gangway_models::{Piece, ToolCall};
 use serde_json::Value;
@@ -6,24 +6,24 @@ use uuid::Uuid;
 
 use crate::conversation::{CALL, CALL_END};
 
-/// What was written and not given out yet.
+/// Output that was not passed on yet.
 #[derive(Debug, Default)]
-pub(crate) struct Speech {
-    /// The beginning of a character.
+pub(crate) struct OutputParser {
+    /// An incomplete character.
     broken: Vec<u8>,
-    /// Text that may be the beginning of something that is no text.
+    /// Text that may be the beginning of a marker.
     held: String,
     stops: Vec<String>,
-    /// Whether calls may come.
+    /// Whether tool calls are allowed.
     calls: bool,
-    /// A call that is being written.
+    /// An incomplete tool call.
     call: Option<String>,
-    /// Whether something was said; white space before it is none.
+    /// Whether there was text; leading white space does not count.
     spoke: bool,
     stopped: bool,
 }
 
-impl Speech {
+impl OutputParser {
     pub fn new(stops: &[String], calls: bool) -> Self {
         Self {
             stops: stops
@@ -36,19 +36,19 @@ impl Speech {
         }
     }
 
-    /// Whether one of the texts came at which the answer ends.
+    /// Whether a stop string was found.
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Takes what was written and gives out what is certain.
+    /// Adds output, and passes on what is certain.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Piece> {
         self.broken.extend_from_slice(bytes);
         let text = whole(&mut self.broken);
         self.read(&text)
     }
 
-    /// The answer is over: gives out what was held back, but no call that was cut off in its first letters.
+    /// The answer is complete: passes on held-back text, except for a call that is cut off in its marker.
     pub fn finish(&mut self, truncated: bool) -> Vec<Piece> {
         let broken = std::mem::take(&mut self.broken);
         let mut pieces = self.read(&String::from_utf8_lossy(&broken));
@@ -108,7 +108,7 @@ impl Speech {
         }
     }
 
-    /// Gives out text. Around calls, white space alone is not said.
+    /// Passes on text. White space alone around calls is skipped.
     fn say(&mut self, text: String, pieces: &mut Vec<Piece>) {
         let silent = self.calls && !self.spoke && text.trim().is_empty();
         if !text.is_empty() && !silent {
@@ -118,7 +118,7 @@ impl Speech {
     }
 }
 
-/// Takes the characters that are whole; what can never become one is replaced.
+/// Decodes complete characters; invalid bytes are replaced.
 fn whole(bytes: &mut Vec<u8>) -> String {
     let mut text = String::new();
     loop {
@@ -142,7 +142,7 @@ fn whole(bytes: &mut Vec<u8>) -> String {
     }
 }
 
-/// How many bytes at the end of a text may be the beginning of a mark.
+/// The number of bytes at the end of a text that may begin a marker.
 fn overlap(text: &str, mark: &str) -> usize {
     let longest = text.len().min(mark.len() - 1);
     (1..=longest)
@@ -153,9 +153,9 @@ fn overlap(text: &str, mark: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// The call at the beginning of this text and what follows it, once it is complete.
+/// The call at the beginning of this text and the rest, once it is complete.
 fn complete(text: &str) -> Option<(ToolCall, String)> {
-    // The end may also stand inside an argument, where it ends nothing.
+    // The end marker may also occur inside an argument.
     text.match_indices(CALL_END).find_map(|(at, end)| {
         let call: Value = serde_json::from_str(&text[..at]).ok()?;
         let call = ToolCall {
@@ -173,17 +173,17 @@ mod tests {
 
     use super::*;
 
-    /// What is heard when this is said byte by byte: texts joined, and calls without their ids.
-    fn heard(said: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
+    /// The pieces parsed byte by byte: joined text, and calls without their ids.
+    fn parsed(said: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let mut speech = Speech::new(&stops, calls);
+        let mut parser = OutputParser::new(&stops, calls);
         let mut pieces = Vec::new();
         for byte in said.as_bytes() {
-            pieces.extend(speech.push(&[*byte]));
+            pieces.extend(parser.push(&[*byte]));
         }
-        let mut whole = Speech::new(&stops, calls);
+        let mut whole = OutputParser::new(&stops, calls);
         let mut at_once = whole.push(said.as_bytes());
-        pieces.extend(speech.finish(false));
+        pieces.extend(parser.finish(false));
         at_once.extend(whole.finish(false));
         let sum = |pieces: Vec<Piece>| {
             let mut sum = (String::new(), Vec::new());
@@ -203,35 +203,35 @@ mod tests {
 
     #[test]
     fn a_character_is_given_out_when_it_is_whole() {
-        let mut speech = Speech::new(&[], false);
+        let mut parser = OutputParser::new(&[], false);
         let bytes = "é🙂".as_bytes();
-        assert_eq!(speech.push(&bytes[..1]), []);
-        assert_eq!(speech.push(&bytes[1..4]), [Piece::Text("é".to_owned())]);
-        assert_eq!(speech.push(&bytes[4..]), [Piece::Text("🙂".to_owned())]);
+        assert_eq!(parser.push(&bytes[..1]), []);
+        assert_eq!(parser.push(&bytes[1..4]), [Piece::Text("é".to_owned())]);
+        assert_eq!(parser.push(&bytes[4..]), [Piece::Text("🙂".to_owned())]);
         assert_eq!(
-            speech.push(b"\xffok"),
+            parser.push(b"\xffok"),
             [Piece::Text("\u{fffd}ok".to_owned())]
         );
-        assert_eq!(speech.push(&bytes[2..3]), []);
-        assert_eq!(speech.finish(false), [Piece::Text("\u{fffd}".to_owned())]);
+        assert_eq!(parser.push(&bytes[2..3]), []);
+        assert_eq!(parser.finish(false), [Piece::Text("\u{fffd}".to_owned())]);
     }
 
     #[test]
     fn a_stop_text_ends_the_answer_and_is_not_part_of_it() {
-        assert_eq!(heard("one two STOP three", &["STOP"], false).0, "one two ");
-        assert_eq!(heard("ST and STO", &["STOP", ""], false).0, "ST and STO");
-        assert_eq!(heard("über üb", &["übel"], false).0, "über üb");
-        let mut speech = Speech::new(&["\n\n".to_owned()], false);
-        assert_eq!(speech.push(b"a\n"), [Piece::Text("a".to_owned())]);
-        assert_eq!(speech.push(b"\nb"), []);
-        assert!(speech.is_stopped());
-        assert_eq!(speech.finish(false), []);
+        assert_eq!(parsed("one two STOP three", &["STOP"], false).0, "one two ");
+        assert_eq!(parsed("ST and STO", &["STOP", ""], false).0, "ST and STO");
+        assert_eq!(parsed("über üb", &["übel"], false).0, "über üb");
+        let mut parser = OutputParser::new(&["\n\n".to_owned()], false);
+        assert_eq!(parser.push(b"a\n"), [Piece::Text("a".to_owned())]);
+        assert_eq!(parser.push(b"\nb"), []);
+        assert!(parser.is_stopped());
+        assert_eq!(parser.finish(false), []);
     }
 
     #[test]
     fn calls_are_taken_out_of_the_text() {
         let said = "I look.\n<tool_call>{\"name\": \"a\", \"arguments\": {\"x\": \"</tool_call>\"}}</tool_call>\n<tool_call>{\"name\": \"b\", \"arguments\": {}}</tool_call>";
-        let (text, calls) = heard(said, &[], true);
+        let (text, calls) = parsed(said, &[], true);
         assert_eq!(text, "I look.\n");
         assert_eq!(
             calls,
@@ -240,10 +240,10 @@ mod tests {
                 ("b".to_owned(), json!({}))
             ]
         );
-        assert_eq!(heard(said, &[], false).0, said, "without tools it is text");
-        assert_eq!(heard("a <tool", &[], true).0, "a <tool");
-        let mut cut = Speech::new(&[], true);
+        assert_eq!(parsed(said, &[], false).0, said, "without tools it is text");
+        assert_eq!(parsed("a <tool", &[], true).0, "a <tool");
+        let mut cut = OutputParser::new(&[], true);
         assert_eq!((cut.push(b"<tool"), cut.finish(true)), (vec![], vec![]));
-        assert_eq!(heard("<tool_call>{\"name\": \"a\"", &[], true).0, "");
+        assert_eq!(parsed("<tool_call>{\"name\": \"a\"", &[], true).0, "");
     }
 }

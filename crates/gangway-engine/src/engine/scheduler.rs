@@ -1,4 +1,4 @@
-//! A loaded model and everyone it serves, until someone wants another one or nobody wants this one any more.
+//! Scheduler of a loaded model: serves its requests until another model is needed or it is idle.
 
 use std::{
     num::NonZeroU32,
@@ -14,9 +14,9 @@ use llama_cpp_2::{
 };
 
 use super::{
-    desk::{Desk, Rest},
     generation::{Generation, Preparing},
-    step::Pace,
+    queue::{Queue, Wakeup},
+    step::ReadRate,
 };
 use crate::{
     gauges::Gauges,
@@ -26,14 +26,14 @@ use crate::{
     slots::Slot,
 };
 
-/// Tokens of one step at the most.
+/// Maximum number of tokens in a step.
 pub(super) const BATCH: u32 = 512;
-/// Tokens that llama.cpp computes at a time. From 64 on a processor is not faster, and more of them take memory.
+/// Physical batch size of llama.cpp. Above 64 a CPU is not faster, and memory use grows.
 const MICRO_BATCH: u32 = 128;
 
-/// How long others wait for another model because somebody does not read.
+/// How long a stalled reader may delay requests for another model.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often to look after those who are expected.
+/// Polling interval for requests in preparation.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A context for this many conversations.
@@ -43,9 +43,9 @@ pub(super) fn context<'m>(
     quiet: &Quiet,
     settings: &Settings,
 ) -> Result<LlamaContext<'m>, ModelError> {
-    let no_room = |words: String| {
+    let no_room = |reason: String| {
         ModelError::failed(format!(
-            "There is no room in memory for conversations with {}: {words}. A smaller context needs less.",
+            "Not enough memory for conversations with {}: {reason}. Reduce the context size.",
             model.source.name
         ))
     };
@@ -59,24 +59,24 @@ pub(super) fn context<'m>(
         .with_n_batch(BATCH)
         .with_n_ubatch(MICRO_BATCH)
         .with_n_seq_max(sequences)
-        // One memory for all: whoever is alone may fill it, and a common beginning is kept once. Flash attention, which
-        // llama.cpp chooses by itself, passes over the others' cells; without it long conversations are a third slower.
+        // A unified KV cache: a single conversation may fill it, and common prefixes are stored once. Flash attention,
+        // which llama.cpp selects, skips the cells of others; without it long conversations are a third slower.
         .with_kv_unified(true)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
         .with_no_perf(true);
     let context = model.llama.new_context(backend.get(), params);
-    let words = quiet.errors();
-    context.map_err(|error| no_room(words.unwrap_or_else(|| error.to_string())))
+    let reason = quiet.errors();
+    context.map_err(|error| no_room(reason.unwrap_or_else(|| error.to_string())))
 }
 
-/// Sequences: those in use, and as many that are remembered.
+/// Number of sequences: active ones, and as many cached ones.
 fn sequences(settings: &Settings) -> usize {
     settings.parallel() * 2
 }
 
-/// A loaded model at work.
-pub(super) struct Hall<'m> {
+/// A loaded model with its running answers.
+pub(super) struct Scheduler<'m> {
     pub(super) model: &'m Arc<Model>,
     pub(super) context: LlamaContext<'m>,
     pub(super) batch: LlamaBatch<'static>,
@@ -85,15 +85,15 @@ pub(super) struct Hall<'m> {
     pub(super) gauges: &'m Arc<Gauges>,
     pub(super) slots: Vec<Slot>,
     pub(super) live: Vec<Generation>,
-    pub(super) pace: Pace,
+    pub(super) read_rate: ReadRate,
     pub(super) steps: u64,
     preparing: Vec<Preparing>,
     ids: u64,
-    /// When somebody was served last.
+    /// When the last request was served.
     last: Instant,
 }
 
-impl<'m> Hall<'m> {
+impl<'m> Scheduler<'m> {
     pub fn new(
         model: &'m Arc<Model>,
         context: LlamaContext<'m>,
@@ -112,7 +112,7 @@ impl<'m> Hall<'m> {
             gauges,
             slots: vec![Slot::default(); sequences(settings)],
             live: Vec::new(),
-            pace: Pace::default(),
+            read_rate: ReadRate::default(),
             steps: 0,
             preparing: Vec::new(),
             ids: 0,
@@ -120,18 +120,18 @@ impl<'m> Hall<'m> {
         }
     }
 
-    /// Serves everyone who wants this model.
-    pub fn serve(mut self, desk: &mut Desk) {
+    /// Serves all requests for this model.
+    pub fn serve(mut self, queue: &mut Queue) {
         loop {
-            desk.take();
-            if desk.is_over() {
+            queue.take();
+            if queue.is_over() {
                 return;
             }
-            let other_wanted = desk.next_wants(&self.model.source) == Some(false);
+            let other_wanted = queue.next_wants(&self.model.source) == Some(false);
             self.dismiss(other_wanted);
-            // Who was there before goes before who comes anew.
+            // Running answers take precedence over new ones.
             self.notice_readers();
-            self.welcome(desk);
+            self.welcome(queue);
             let busy = self.working().count();
             self.gauges.active.store(busy, SeqCst);
             let works = busy > 0 || !self.preparing.is_empty();
@@ -149,21 +149,21 @@ impl<'m> Hall<'m> {
                 return;
             }
             if !empty {
-                // Somebody is expected, who might also have been lost without a word.
+                // A request in preparation may have been lost without a notification.
                 until = until.min(now + LOOK);
             }
-            if matches!(desk.rest(Some(until)), Rest::Over) {
+            if matches!(queue.wait(Some(until)), Wakeup::Over) {
                 return;
             }
         }
     }
 
-    /// Those whose answers go on now.
+    /// The answers that are not paused.
     pub(super) fn working(&self) -> impl Iterator<Item = &Generation> {
         self.live.iter().filter(|one| one.stalled.is_none())
     }
 
-    /// Lets go of those whose readers left, or have not read for too long.
+    /// Drops answers whose readers left or have been stalled for too long.
     fn dismiss(&mut self, other_wanted: bool) {
         let now = self.gauges.now();
         let patience = if other_wanted {
@@ -172,7 +172,7 @@ impl<'m> Hall<'m> {
             self.settings.idle
         };
         let is_gone = |one: &Generation| {
-            one.speaker.is_closed()
+            one.sender.is_closed()
                 || one
                     .stalled
                     .is_some_and(|since| now.duration_since(since) >= patience)
@@ -187,8 +187,8 @@ impl<'m> Hall<'m> {
         }
     }
 
-    /// Takes in who comes next, as long as there is room and they want this model.
-    fn welcome(&mut self, desk: &mut Desk) {
+    /// Admits requests for this model while there are free slots.
+    fn welcome(&mut self, queue: &mut Queue) {
         for preparing in std::mem::take(&mut self.preparing) {
             self.ids += 1;
             match preparing.ready(self.ids) {
@@ -198,22 +198,22 @@ impl<'m> Hall<'m> {
             }
         }
         while self.working().count() + self.preparing.len() < self.settings.parallel()
-            && desk.next_wants(&self.model.source) == Some(true)
+            && queue.next_wants(&self.model.source) == Some(true)
         {
-            if let Some(job) = desk.waiting.pop_front() {
+            if let Some(job) = queue.waiting.pop_front() {
                 self.preparing
                     .push(Preparing::begin(job, self.model, self.quiet));
             }
         }
     }
 
-    /// Pauses those whose readers do not read, and goes on with those who do again.
+    /// Pauses answers with stalled readers, and resumes those whose readers continue.
     fn notice_readers(&mut self) {
         let now = self.gauges.now();
         let taken = self.working().count() + self.preparing.len();
         let mut free = self.settings.parallel().saturating_sub(taken);
         for one in &mut self.live {
-            match (one.speaker.has_room(), one.stalled) {
+            match (one.sender.has_room(), one.stalled) {
                 (false, None) => one.stalled = Some(now),
                 (true, Some(_)) if free > 0 => {
                     free -= 1;
@@ -224,7 +224,7 @@ impl<'m> Hall<'m> {
         }
     }
 
-    /// An answer is over: what it knows stays for the next turn of its conversation.
+    /// Removes a completed answer; its tokens stay cached for the next turn of its conversation.
     pub(super) fn release(&mut self, number: usize) -> Generation {
         let one = self.live.remove(number);
         if let Some(slot) = one.slot.and_then(|slot| self.slots.get_mut(slot)) {

@@ -1,29 +1,29 @@
-//! Who sits where in the context's memory, and who gives way when it is full.
+//! Assigns slots of the KV cache, and preempts answers when it is full.
 
 use std::sync::atomic::Ordering::SeqCst;
 
 use gangway_models::ModelError;
 
-use super::hall::Hall;
+use super::scheduler::Scheduler;
 use crate::slots::{Slot, choose};
 
-impl Hall<'_> {
-    /// Gives a sequence to everyone who works and has none.
-    pub(super) fn seat(&mut self) {
-        // Whoever was pushed out waits for others to end, unless there are none.
+impl Scheduler<'_> {
+    /// Assigns a slot to every running answer without one.
+    pub(super) fn assign_slots(&mut self) {
+        // A preempted answer waits for others to end, unless there are none.
         let others = self.working().any(|one| !one.held);
         let waits = |held: bool| held && others;
         for number in 0..self.live.len() {
             let one = &self.live[number];
             if one.slot.is_none() && one.stalled.is_none() && !waits(one.held) {
-                self.seat_one(number);
+                self.assign_slot(number);
             }
         }
     }
 
-    fn seat_one(&mut self, number: usize) {
+    fn assign_slot(&mut self, number: usize) {
         let divisible = self.model.divisible;
-        if self.slots.iter().all(|slot| slot.owner.is_some()) && !self.unseat_stalled() {
+        if self.slots.iter().all(|slot| slot.owner.is_some()) && !self.release_stalled() {
             return;
         }
         let Some(choice) = choose(&self.slots, &self.live[number].tokens, divisible) else {
@@ -43,7 +43,7 @@ impl Hall<'_> {
         let one = &mut self.live[number];
         one.slot = Some(choice.slot);
         one.held = false;
-        // One that comes back was counted before.
+        // A resumed answer was counted before.
         if one.written() == 0 && !std::mem::replace(&mut one.counted, true) {
             let count = |tokens| u64::try_from(tokens).unwrap_or(0);
             self.gauges.prompt.fetch_add(count(one.prompt), SeqCst);
@@ -51,7 +51,7 @@ impl Hall<'_> {
         }
     }
 
-    /// Forgets what a sequence knows beyond its first tokens; returns how many it still knows.
+    /// Removes the tokens of a sequence beyond its first ones; returns how many remain.
     fn keep(&mut self, slot: usize, first: usize) -> usize {
         let sequence = i32::try_from(slot).unwrap_or(0);
         let known = self.slots[slot].known.len();
@@ -64,12 +64,12 @@ impl Hall<'_> {
         if kept {
             return first;
         }
-        // Some models can only forget everything.
+        // Some models can only remove everything.
         let _ = self.context.kv_cache_seq_rm(sequence, None, None);
         0
     }
 
-    /// Copies the first tokens from one sequence to another, which forgets its own; returns how many.
+    /// Copies the first tokens from one sequence to another, replacing its contents; returns how many.
     fn copy(&mut self, from: usize, to: usize, first: usize) -> usize {
         self.keep(to, 0);
         let [source, target] = [from, to].map(|slot| i32::try_from(slot).unwrap_or(0));
@@ -78,7 +78,7 @@ impl Hall<'_> {
         if copied.is_ok() { first } else { 0 }
     }
 
-    /// Empties a sequence.
+    /// Clears a sequence.
     fn clear(&mut self, slot: usize) {
         self.keep(slot, 0);
         self.slots[slot] = Slot::default();
@@ -87,8 +87,8 @@ impl Hall<'_> {
         }
     }
 
-    /// Takes the sequence of someone whose reader does not read.
-    fn unseat_stalled(&mut self) -> bool {
+    /// Releases the slot of an answer with a stalled reader.
+    fn release_stalled(&mut self) -> bool {
         let stalled = self
             .live
             .iter()
@@ -100,7 +100,7 @@ impl Hall<'_> {
         true
     }
 
-    /// The memory is full: what nobody uses goes first, then who does not read, then who came last.
+    /// The cache is full: evicts unused slots first, then stalled answers, then the newest.
     pub(super) fn make_room(&mut self) {
         let idle = self.slots.iter().enumerate();
         let idle = idle.filter(|(_, slot)| slot.owner.is_none() && !slot.known.is_empty());
@@ -108,7 +108,7 @@ impl Hall<'_> {
             self.clear(slot);
             return;
         }
-        if self.unseat_stalled() {
+        if self.release_stalled() {
             return;
         }
         let seated = || self.live.iter().filter(|one| one.slot.is_some());
@@ -121,14 +121,14 @@ impl Hall<'_> {
                 self.gauges.pushed_out.fetch_add(1, SeqCst);
                 self.clear(slot);
             }
-            // One conversation always fits, so this is a fault.
+            // A single conversation always fits, so this is a bug.
             _ => self.start_over(&ModelError::failed(
-                "The built-in model has no memory left for this conversation.",
+                "The built-in model ran out of memory for this conversation.",
             )),
         }
     }
 
-    /// Something failed for everyone: they are told, and nothing is believed to be known.
+    /// Fails all answers, and clears the cache.
     pub(super) fn start_over(&mut self, error: &ModelError) {
         for one in self.live.drain(..) {
             one.fail(error.clone());

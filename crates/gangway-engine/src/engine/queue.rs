@@ -1,4 +1,4 @@
-//! The engine's queue: who waits, in the order in which they came.
+//! The engine's request queue, in order of arrival.
 
 use std::{
     collections::VecDeque,
@@ -13,35 +13,35 @@ use std::{
 use gangway_embedded::Source;
 use gangway_models::ModelError;
 
-use super::{Job, Order};
+use super::{Command, Job};
 use crate::gauges::Gauges;
 
-/// Whether there may be something new.
-pub(super) enum Rest {
-    Look,
-    /// Nobody can ask any more.
+/// Whether there may be new requests.
+pub(super) enum Wakeup {
+    Check,
+    /// All senders were dropped.
     Over,
 }
 
 /// The queue.
-pub(super) struct Desk {
-    orders: Receiver<Order>,
+pub(super) struct Queue {
+    commands: Receiver<Command>,
     pub waiting: VecDeque<Job>,
     gauges: Arc<Gauges>,
     over: bool,
     #[cfg(test)]
-    settled: Vec<tokio::sync::oneshot::Sender<()>>,
+    idle: Vec<tokio::sync::oneshot::Sender<()>>,
 }
 
-impl Desk {
-    pub fn new(orders: Receiver<Order>, gauges: Arc<Gauges>) -> Self {
+impl Queue {
+    pub fn new(commands: Receiver<Command>, gauges: Arc<Gauges>) -> Self {
         Self {
-            orders,
+            commands,
             waiting: VecDeque::new(),
             gauges,
             over: false,
             #[cfg(test)]
-            settled: Vec::new(),
+            idle: Vec::new(),
         }
     }
 
@@ -50,11 +50,11 @@ impl Desk {
         self.over || self.gauges.closing.load(SeqCst)
     }
 
-    /// Takes the orders that are there, and drops those who left.
+    /// Receives pending commands, and drops requests whose readers have left.
     pub fn take(&mut self) {
         loop {
-            match self.orders.try_recv() {
-                Ok(order) => self.note(order),
+            match self.commands.try_recv() {
+                Ok(command) => self.note(command),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
                     self.over = true;
@@ -62,45 +62,45 @@ impl Desk {
                 }
             }
         }
-        self.waiting.retain(|job| !job.speaker.is_closed());
+        self.waiting.retain(|job| !job.sender.is_closed());
     }
 
-    /// Waits for an order, but not beyond this moment.
-    pub fn rest(&mut self, until: Option<Instant>) -> Rest {
+    /// Waits for a command until this deadline.
+    pub fn wait(&mut self, until: Option<Instant>) -> Wakeup {
         #[cfg(test)]
-        for settled in self.settled.drain(..) {
-            let _ = settled.send(());
+        for idle in self.idle.drain(..) {
+            let _ = idle.send(());
         }
         if self.is_over() {
-            return Rest::Over;
+            return Wakeup::Over;
         }
         let received = match until {
             Some(until) => self
-                .orders
+                .commands
                 .recv_timeout(until.saturating_duration_since(self.gauges.now())),
             None => self
-                .orders
+                .commands
                 .recv()
                 .map_err(|_| RecvTimeoutError::Disconnected),
         };
         match received {
-            Ok(order) => self.note(order),
+            Ok(command) => self.note(command),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Rest::Over,
+            Err(RecvTimeoutError::Disconnected) => return Wakeup::Over,
         }
-        Rest::Look
+        Wakeup::Check
     }
 
-    fn note(&mut self, order: Order) {
-        match order {
-            Order::Chat(job) => self.waiting.push_back(*job),
-            Order::Wake => {}
+    fn note(&mut self, command: Command) {
+        match command {
+            Command::Chat(job) => self.waiting.push_back(*job),
+            Command::Wake => {}
             #[cfg(test)]
-            Order::Settled(reply) => self.settled.push(reply),
+            Command::Idle(reply) => self.idle.push(reply),
         }
     }
 
-    /// Whoever waits for this file gets what is in it now.
+    /// All queued requests for this file get its current contents.
     pub fn renew(&mut self, source: &Source) {
         for job in self
             .waiting
@@ -111,12 +111,12 @@ impl Desk {
         }
     }
 
-    /// Whether the next one wants what is loaded. Whoever comes after someone with another wish waits for them.
+    /// Whether the next request needs the loaded model. Later requests never overtake one for another model.
     pub fn next_wants(&self, source: &Source) -> Option<bool> {
         self.waiting.front().map(|job| job.source == *source)
     }
 
-    /// Tells everyone who waits for this file why they get nothing.
+    /// Fails all queued requests for this file.
     pub fn fail(&mut self, source: &Source, error: &ModelError) {
         for job in std::mem::take(&mut self.waiting) {
             if job.source.path == source.path {
