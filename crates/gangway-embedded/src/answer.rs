@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 
 use crate::{process::Process, wire::WINDOW};
 
-/// Pieces that are read before the engine is granted as many more.
+/// Pieces that are read before the engine is granted as many again.
 const GRANT: u32 = WINDOW / 4;
 
-/// What happened to a request.
+/// An event of a request.
 #[derive(Debug)]
 pub(crate) enum Update {
     Begun,
@@ -24,7 +24,7 @@ pub(crate) enum Update {
     Done,
 }
 
-/// An answer under way. Dropping it cancels the request.
+/// A running answer. Dropping it cancels the request.
 pub(crate) struct Answer {
     id: u64,
     process: Arc<Process>,
@@ -44,7 +44,7 @@ impl Answer {
         }
     }
 
-    /// Waits until the request's turn has come. None means that the engine died before.
+    /// Waits until the request is being served. `None` means that the engine died before.
     pub async fn begin(&mut self) -> Option<Result<(), ModelError>> {
         let update = self.updates.recv().await;
         self.over = !matches!(update, Some(Update::Begun));

@@ -1,11 +1,11 @@
-//! Whether this processor can run the code that the build contains.
+//! Whether this processor supports the instructions of the build.
 
 /// This machine cannot run the engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unsupported(String);
 
-/// Whether this processor has what the build needs; an unknown instruction would kill the engine without an error.
+/// Checks that this processor supports the build; an unknown instruction would crash the engine without an error.
 pub(crate) fn supported() -> Result<(), Unsupported> {
     lacking(&missing())
 }
@@ -33,7 +33,7 @@ fn missing() -> Vec<&'static str> {
         .collect()
 }
 
-// Other builds contain only what every processor of their kind has.
+// Other builds only use what every processor of their architecture supports.
 #[cfg(not(target_arch = "x86_64"))]
 fn missing() -> Vec<&'static str> {
     Vec::new()

@@ -1,4 +1,5 @@
-//! The provider: finds the weights, starts the engine on demand and again after a crash, and remembers weights that kill it.
+//! The provider: finds the weights, starts the engine on demand, restarts it after a crash, and rejects weights that
+//! crash it.
 
 use std::{
     collections::HashMap,
@@ -14,10 +15,10 @@ use crate::{
     process::{Death, Process},
 };
 
-/// How many engines a request is put to: one that was not begun is not to blame for the death of an engine.
+/// Maximum number of engines that a request is sent to: one that was not served is not to blame for a crash.
 const ATTEMPTS: usize = 2;
 
-/// Models that run on this machine.
+/// Local models.
 #[derive(Clone)]
 pub struct Embedded {
     shared: Arc<Shared>,
@@ -28,19 +29,19 @@ struct Shared {
     settings: Settings,
     program: Program,
     engine: Mutex<Engine>,
-    /// Weights that killed an engine, until the file changes.
+    /// Weights that crashed an engine, until the file changes.
     refused: Mutex<HashMap<PathBuf, (Source, String)>>,
 }
 
 #[derive(Default)]
 struct Engine {
     process: Option<Arc<Process>>,
-    /// What engines before this one counted.
+    /// Totals of earlier engines.
     past: Status,
 }
 
 impl Embedded {
-    /// Models from this shelf, run by this program. Nothing is started before someone asks.
+    /// Models from this folder, run by this program. Nothing is started before the first request.
     #[must_use]
     pub fn new(shelf: Shelf, settings: Settings, program: Program) -> Self {
         Self {
@@ -54,13 +55,13 @@ impl Embedded {
         }
     }
 
-    /// Whether the engine can be started. Looks at the file system.
+    /// Whether the engine can be started. Accesses the file system.
     #[must_use]
     pub fn availability(&self) -> Availability {
         self.shared.program.availability()
     }
 
-    /// What the engine is doing.
+    /// The status of the engine.
     #[must_use]
     pub fn status(&self) -> Status {
         let engine = lock(&self.shared.engine);
@@ -97,12 +98,12 @@ impl Embedded {
         }
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         Err(ModelError::failed(format!(
-            "The engine that runs models on this machine stopped{reason}. Asking again starts it again."
+            "The engine for local models stopped{reason}. Try again; it restarts automatically."
         )))
     }
 }
 
-/// Runs something that blocks beside the runtime.
+/// Runs blocking work outside of the async runtime.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ModelError> + Send + 'static,
 ) -> Result<T, ModelError> {
@@ -125,7 +126,7 @@ fn sum(now: Status, past: &Status) -> Status {
 }
 
 impl Shared {
-    /// The running engine. It is started when there is none.
+    /// The running engine; starts one if necessary.
     fn process(&self) -> Result<Arc<Process>, ModelError> {
         let mut engine = lock(&self.engine);
         match &engine.process {
@@ -147,7 +148,7 @@ impl Shared {
         Ok(process)
     }
 
-    /// Refuses weights that killed an engine and have not changed since.
+    /// Rejects weights that crashed an engine and have not changed since.
     fn check(&self, source: &Source) -> Result<(), ModelError> {
         match lock(&self.refused).get(&source.path) {
             Some((refused, reason)) if refused == source => Err(source.refused(reason)),
@@ -155,7 +156,7 @@ impl Shared {
         }
     }
 
-    /// Fails when these weights killed the engine while it loaded them.
+    /// Fails if these weights crashed the engine during loading.
     fn blame(&self, death: &Death, source: &Source) -> Result<(), ModelError> {
         let Some(loading) = death
             .loading
@@ -164,7 +165,7 @@ impl Shared {
         else {
             return Ok(());
         };
-        let reason = format!("the file makes the engine stop: {}", death.reason);
+        let reason = format!("the file crashes the engine: {}", death.reason);
         if death.lasting {
             let verdict = (loading.clone(), reason.clone());
             lock(&self.refused).insert(loading.path.clone(), verdict);
@@ -187,9 +188,7 @@ impl Provider for Embedded {
         blocking(move || {
             shared.program.availability().check()?;
             let list = shared.shelf.list().map_err(|error| {
-                ModelError::failed(format!(
-                    "The folder with the weights cannot be read: {error}"
-                ))
+                ModelError::failed(format!("Cannot read the folder with the weights: {error}"))
             })?;
             Ok(list.into_iter().map(|weights| weights.name).collect())
         })

@@ -1,11 +1,11 @@
-//! Models that run on this machine: a provider whose engine is a process of its own, `gangway-engine`.
+//! Local models: a provider whose engine is a separate process, `gangway-engine`.
 //!
 //! - `embedded`: the provider; starts the engine on demand, stops it when idle, restarts it after a crash
-//! - `process`: one running engine: its pipes, open answers and last words
-//! - `outbox`: what waits to be written to the engine
+//! - `process`: one running engine: its pipes, running answers and exit
+//! - `outbox`: the queue of messages to the engine
 //! - `answer`: one answer as a stream, with flow control
-//! - `program`: where the engine's program is, and whether it is there yet
-//! - `source`: a file of weights as it was when it was looked at
+//! - `program`: the path of the engine's program, and its status
+//! - `source`: a file of weights with its version
 //! - `wire`: the messages on the pipes, one JSON document per line
 //! - `cpu`: whether this processor can run the engine
 

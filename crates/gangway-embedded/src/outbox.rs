@@ -1,5 +1,5 @@
-//! What waits to be written to the engine. It is bounded by the number of open answers: each has at most one request, one
-//! grant of pieces and one cancellation in it.
+//! The queue of messages to the engine. Bounded by the number of running answers: each has at most one request, one
+//! grant of pieces and one cancellation.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::wire::ToEngine;
 
-/// The queue and its bell.
+/// The queue and its notification.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
@@ -40,7 +40,7 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    /// A request that was not sent yet is not sent at all.
+    /// A request that was not sent yet is dropped.
     pub fn cancel(&self, id: u64) {
         let mut queue = self.lock();
         queue.read.remove(&id);
@@ -54,13 +54,13 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    /// Nothing more is sent.
+    /// Stops sending.
     pub fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_one();
     }
 
-    /// What waits, or none when the outbox is closed.
+    /// The queued messages, or `None` if the outbox is closed.
     pub async fn take(&self) -> Option<Vec<ToEngine>> {
         loop {
             {

@@ -1,4 +1,4 @@
-//! One running engine: its pipes, the answers that are open, and why it ended.
+//! One running engine: its pipes, the running answers, and why it ended.
 
 use std::{
     collections::HashMap,
@@ -21,9 +21,9 @@ use crate::{
     wire::{FromEngine, ToEngine, VERSION, WINDOW},
 };
 
-/// How soon a request is worth repeating that found the queue full.
+/// Retry delay after a full queue.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// How long an engine that is to end may take for it.
+/// How long an engine may take to exit.
 const GRACE: Duration = Duration::from_secs(10);
 /// Bytes of the engine's standard error that are kept.
 const LAST_WORDS: usize = 4096;
@@ -32,7 +32,7 @@ const LAST_WORDS: usize = 4096;
 pub(crate) struct Process {
     pub outbox: Outbox,
     open: Mutex<Open>,
-    /// The number of open answers changed.
+    /// The number of running answers changed.
     changed: Notify,
     death: OnceLock<Death>,
 }
@@ -43,7 +43,7 @@ struct Open {
     next: u64,
     loading: Option<Source>,
     status: Status,
-    /// It was idle and takes no more requests.
+    /// It was idle and accepts no more requests.
     closing: bool,
 }
 
@@ -51,18 +51,18 @@ struct Open {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Death {
     pub reason: String,
-    /// The weights that it was loading.
+    /// The weights being loaded.
     pub loading: Option<Source>,
-    /// Whether it would happen again.
+    /// Whether it would happen again with the same weights.
     pub lasting: bool,
 }
 
 impl Process {
-    /// Starts an engine and a task that looks after it.
+    /// Starts an engine and its supervisor task.
     pub fn start(program: &Program, settings: &Settings) -> Result<Arc<Self>, ModelError> {
         let mut command = Command::new(program.path());
         command
-            // It has no use for keys and the like. What remains is what a program needs to start at all.
+            // Without secrets such as API keys, only what programs need to start.
             .env_clear()
             .env("GGML_NO_BACKTRACE", "1")
             .stdin(Stdio::piped())
@@ -77,7 +77,7 @@ impl Process {
         let child = command.spawn().map_err(|error| {
             ModelError::new(
                 Failure::Unavailable,
-                format!("The engine that runs models on this machine cannot be started: {error}"),
+                format!("Cannot start the engine for local models: {error}"),
             )
         })?;
         let process = Arc::new(Self {
@@ -106,12 +106,12 @@ impl Process {
         self.death.get()
     }
 
-    /// Whether it takes requests.
+    /// Whether it accepts requests.
     pub fn is_open(&self) -> bool {
         self.death.get().is_none() && !self.lock().closing
     }
 
-    /// Sends a request. None when this engine takes no more.
+    /// Sends a request. `None` if this engine accepts no more.
     pub fn ask(
         self: &Arc<Self>,
         request: &ChatRequest,
@@ -127,7 +127,7 @@ impl Process {
         }
         open.next += 1;
         let id = open.next;
-        // Room for the window and what comes without being granted: the beginning and the end.
+        // Room for the window and for what is sent without a grant: the beginning and the end.
         let (sender, updates) = mpsc::channel(WINDOW as usize + 2);
         open.answers.insert(id, sender);
         drop(open);
@@ -140,7 +140,7 @@ impl Process {
         Ok(Some(Answer::new(id, Arc::clone(self), updates)))
     }
 
-    /// An answer is gone. One that was not over is cancelled.
+    /// Removes an answer; cancels it if incomplete.
     pub fn close(&self, id: u64, over: bool) {
         self.lock().answers.remove(&id);
         if !over {
@@ -149,15 +149,15 @@ impl Process {
         self.changed.notify_one();
     }
 
-    /// The error of an answer that the engine did not finish.
+    /// The error of an incomplete answer.
     pub fn cut_off(&self) -> ModelError {
         let reason = self
             .death()
-            .map_or("it sent more than was asked for", |death| &death.reason);
+            .map_or("it exceeded the flow control window", |death| &death.reason);
         ModelError {
             details: Some(reason.to_owned()),
             ..ModelError::failed(format!(
-                "The engine stopped in the middle of the answer: {reason}. Asking again starts it again."
+                "The engine stopped during the answer: {reason}. Try again; it restarts automatically."
             ))
         }
     }
@@ -168,7 +168,7 @@ impl Process {
             FromEngine::Ready { version } if version == VERSION => return Ok(()),
             FromEngine::Ready { version } => {
                 return Err(format!(
-                    "gangway-engine speaks version {version} of its protocol, but this server speaks {VERSION}: install both from the same build"
+                    "gangway-engine has protocol version {version}, but this server requires {VERSION}: install both from the same build"
                 ));
             }
             FromEngine::Status { status } => {
@@ -194,7 +194,7 @@ impl Process {
             FromEngine::Done { id } => (id, Update::Done),
             FromEngine::Failed { id, error } => (id, Update::Failed(error)),
         };
-        // The window bounds what is under way: an engine that sends more loses that answer.
+        // The window bounds the pieces in flight: an engine that sends more loses that answer.
         if let Some(answer) = open.answers.get(&id)
             && answer.try_send(update).is_err()
         {
@@ -203,7 +203,7 @@ impl Process {
         Ok(())
     }
 
-    /// Returns when nobody has asked anything for this long; from then on nobody can.
+    /// Returns when there was no request for this long; from then on none is accepted.
     async fn idle(&self, time: Duration) {
         loop {
             let unused = self.lock().answers.is_empty();
@@ -237,7 +237,7 @@ impl Process {
             generated_tokens: open.status.generated_tokens,
             ..Status::default()
         };
-        // Those who wait look for the cause of death when their channel ends.
+        // Callers read the cause of death when their channel ends.
         open.answers.clear();
         self.outbox.close();
     }
@@ -248,12 +248,12 @@ fn full() -> ModelError {
         retry_after: Some(RETRY_AFTER),
         ..ModelError::new(
             Failure::RateLimited,
-            "Too many requests wait for the model on this machine.",
+            "Too many requests are queued for the local model.",
         )
     }
 }
 
-/// Carries messages both ways until the engine ends, then says why it did.
+/// Transports messages both ways until the engine ends, then returns the reason.
 async fn supervise(process: Arc<Process>, mut child: Child, idle: Duration) {
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -266,7 +266,7 @@ async fn supervise(process: Arc<Process>, mut child: Child, idle: Duration) {
     tokio::pin!(received);
     let received = tokio::select! {
         received = &mut received => received,
-        // Its standard input is closed then, and it ends by itself.
+        // Closing its standard input makes it exit.
         () = feed(&process, stdin, idle) => {
             tokio::time::timeout(GRACE, &mut received).await.unwrap_or(Ok(()))
         }
@@ -281,12 +281,12 @@ async fn supervise(process: Arc<Process>, mut child: Child, idle: Duration) {
         (Err(reason), _) => (reason, false),
         (Ok(()), Some(Ok(status))) => judge(status, &words),
         (Ok(()), Some(Err(error))) => (error.to_string(), false),
-        (Ok(()), None) => ("it did not end and was killed".to_owned(), false),
+        (Ok(()), None) => ("it did not exit and was killed".to_owned(), false),
     };
     process.end(reason, lasting);
 }
 
-/// Sends what there is until the engine is idle or closed.
+/// Sends messages until the engine is idle or closed.
 async fn feed(process: &Process, mut stdin: ChildStdin, idle: Duration) {
     let send = async {
         while let Some(messages) = process.outbox.take().await {
@@ -296,7 +296,7 @@ async fn feed(process: &Process, mut stdin: ChildStdin, idle: Duration) {
                     lines.push(b'\n');
                 }
             }
-            // When it does not read any more it has died, which is noticed where its answers are read.
+            // If it no longer reads, it has died, which is noticed when reading its answers.
             if stdin.write_all(&lines).await.is_err() {
                 return;
             }
@@ -308,7 +308,7 @@ async fn feed(process: &Process, mut stdin: ChildStdin, idle: Duration) {
     }
 }
 
-/// Takes what the engine sends until it ends, or sends something that is no message.
+/// Handles the engine's messages until it ends or sends an invalid one.
 async fn receive(process: &Process, stdout: ChildStdout) -> Result<(), String> {
     let mut stdout = BufReader::new(stdout);
     let mut line = Vec::new();
@@ -316,17 +316,17 @@ async fn receive(process: &Process, stdout: ChildStdout) -> Result<(), String> {
         line.clear();
         match stdout.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return Ok(()),
-            // It died while it wrote.
+            // It died while writing.
             Ok(_) if !line.ends_with(b"\n") => return Ok(()),
             Ok(_) => {}
         }
         let message = serde_json::from_slice(&line)
-            .map_err(|error| format!("it sent something that is no message: {error}"))?;
+            .map_err(|error| format!("it sent an invalid message: {error}"))?;
         process.take(message)?;
     }
 }
 
-/// The end of what the engine writes to its standard error.
+/// The end of the engine's standard error.
 async fn last_words(mut stderr: ChildStderr) -> String {
     let mut words = Vec::new();
     let mut part = [0; LAST_WORDS];
@@ -350,7 +350,7 @@ fn judge(status: ExitStatus, words: &str) -> (String, bool) {
     (reason, !status.success())
 }
 
-/// A line without the folders of the machine on which the program was built.
+/// A line without the build machine's folders.
 fn without_folders(line: &str) -> String {
     let words = line.split(' ').map(|word| {
         let path = word.starts_with('/') || word.starts_with("./");

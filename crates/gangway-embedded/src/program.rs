@@ -1,4 +1,4 @@
-//! Where the engine's program is, and whether it is there yet.
+//! The path of the engine's program, and whether it is installed.
 
 use std::{
     ffi::OsString,
@@ -21,13 +21,13 @@ pub struct Program {
 /// Whether the engine can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Availability {
-    /// It can.
+    /// Yes.
     Ready,
-    /// A build of it is running.
+    /// It is being built.
     Building,
-    /// There is no such program.
+    /// It is not installed.
     Missing,
-    /// This processor cannot run it; why.
+    /// This processor is not supported, for this reason.
     Unsupported(String),
 }
 
@@ -38,19 +38,19 @@ impl Program {
         Self { path: path.into() }
     }
 
-    /// The engine that belongs to this program: it lies beside it.
+    /// The engine beside this program.
     #[must_use]
     pub fn beside(program: &Path) -> Self {
         Self::new(program.with_file_name(format!("{NAME}{}", std::env::consts::EXE_SUFFIX)))
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it can be started. Looks at the file system.
+    /// Whether it can be started. Accesses the file system.
     #[must_use]
     pub fn availability(&self) -> Availability {
         if let Err(reason) = supported() {
@@ -65,7 +65,7 @@ impl Program {
         }
     }
 
-    /// A build that runs beside the server leaves a file with its process id next to the program.
+    /// A build leaves a file with its process id beside the program.
     fn is_being_built(&self) -> bool {
         let mut marker = OsString::from(&self.path);
         marker.push(".building");
@@ -73,22 +73,22 @@ impl Program {
             return false;
         };
         let id = id.trim();
-        // A build that was killed leaves its marker behind. Where there is no /proc, the marker has to do.
+        // A killed build leaves its marker behind. Without /proc, the marker decides.
         !Path::new("/proc/self").exists()
             || id.parse::<u32>().is_ok() && Path::new("/proc").join(id).exists()
     }
 }
 
 impl Availability {
-    /// Fails with the reason when the engine cannot be started.
+    /// Fails with the reason if the engine cannot be started.
     pub fn check(self) -> Result<(), ModelError> {
         let reason = match self {
             Self::Ready => return Ok(()),
             Self::Building => {
-                "The engine that runs models on this machine is being built. Try again in a few minutes.".to_owned()
+                "The engine for local models is being built. Try again in a few minutes.".to_owned()
             }
             Self::Missing => format!(
-                "The engine that runs models on this machine is not installed: there is no {NAME} beside gangway. `make build` builds both."
+                "The engine for local models is not installed: {NAME} is missing beside gangway. `make build` builds both."
             ),
             Self::Unsupported(reason) => reason,
         };
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(engine.availability(), Availability::Building);
         let error = engine.availability().check().unwrap_err();
         assert!(error.message.contains("is being built"), "{error}");
-        // No process has this id: they are smaller.
+        // No process has this id: the maximum is smaller.
         std::fs::write(&marker, "4294967295").unwrap();
         assert_eq!(engine.availability(), Availability::Missing);
         std::fs::write(engine.path(), "").unwrap();

@@ -1,4 +1,4 @@
-//! The engine's settings, and what it reports about itself.
+//! The engine's settings and status.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// How models are run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Threads that compute; by default one less than the cores, so that the machine stays responsive.
+    /// Threads; default is all cores but one, so that the machine stays responsive.
     pub threads: Option<usize>,
-    /// Tokens of one conversation; by default what the model was trained on, but at most 8,192.
+    /// Context size in tokens; default is the model's own, at most 8,192.
     pub context_tokens: Option<u32>,
-    /// How long an unused model stays in memory. The engine process is stopped at the same time.
+    /// Idle time until the model is unloaded and the engine process stopped.
     pub idle: Duration,
-    /// Answers that are generated side by side.
+    /// Maximum number of concurrent answers.
     pub parallel: usize,
-    /// Requests that may wait for their turn.
+    /// Maximum number of queued requests.
     pub queue: usize,
 }
 
@@ -32,7 +32,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The threads that compute.
+    /// The number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -41,34 +41,34 @@ impl Settings {
             .clamp(1, 512)
     }
 
-    /// Answers side by side: at least one, and no more than llama.cpp has sequences for.
+    /// Concurrent answers: at least one, and at most llama.cpp's number of sequences.
     #[must_use]
     pub fn parallel(&self) -> usize {
         self.parallel.clamp(1, 32)
     }
 
-    /// Requests that may be open at once, running or waiting.
+    /// Maximum number of running and queued requests.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.parallel() + self.queue
     }
 }
 
-/// What the engine is doing.
+/// The status of the engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// The model in memory.
+    /// The loaded model.
     pub loaded: Option<String>,
-    /// Bytes of its weights and of the conversations it remembers.
+    /// Bytes of its weights and cached conversations.
     pub memory_bytes: u64,
-    /// Answers being generated.
+    /// Running answers.
     pub active: usize,
-    /// Requests that wait for their turn.
+    /// Queued requests.
     pub waiting: usize,
-    /// Prompt tokens since the start, whether read or reused.
+    /// Prompt tokens since the start, including reused ones.
     pub prompt_tokens: u64,
-    /// Prompt tokens that were in memory already.
+    /// Prompt tokens reused from the cache.
     pub reused_tokens: u64,
-    /// Tokens generated since the start.
+    /// Output tokens since the start.
     pub generated_tokens: u64,
 }

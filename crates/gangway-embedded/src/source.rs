@@ -1,4 +1,4 @@
-//! A file of weights as it was when it was looked at, so that a replaced file is noticed.
+//! A file of weights with its size and time, so that a replaced file is noticed.
 
 use std::{io, path::PathBuf, time::SystemTime};
 
@@ -8,7 +8,7 @@ use gangway_models::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Characters of a reason that are shown.
+/// Displayed characters of a reason.
 const REASON: usize = 300;
 
 /// A file of weights.
@@ -20,7 +20,7 @@ pub struct Source {
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// When it was last modified, where the file system says so.
+    /// When it was last modified, if known.
     pub changed: Option<SystemTime>,
 }
 
@@ -39,12 +39,12 @@ impl Source {
         })
     }
 
-    /// The same file as it is now.
+    /// The same file in its current version.
     pub fn now(&self) -> io::Result<Self> {
         Self::at(self.name.clone(), self.path.clone())
     }
 
-    /// The error of a request for weights that cannot be used.
+    /// The error of a request for unusable weights.
     #[must_use]
     pub fn refused(&self, reason: &str) -> ModelError {
         let path = self.path.display().to_string();
@@ -57,18 +57,16 @@ impl Source {
         ModelError {
             details: Some(reason.clone()),
             ..ModelError::failed(format!(
-                "The weights {} cannot be loaded: {reason}. If the file is damaged, `gangway models pull` fetches it again.",
+                "Cannot load the weights {}: {reason}. If the file is damaged, `gangway models pull` downloads it again.",
                 self.name
             ))
         }
     }
 
-    /// The weights that a request means: those it names, or the first there are.
+    /// The requested weights, or the first ones by default.
     pub fn find(shelf: &Shelf, name: Option<&str>) -> Result<Self, ModelError> {
         let unread = |error: io::Error| {
-            ModelError::failed(format!(
-                "The folder with the weights cannot be read: {error}"
-            ))
+            ModelError::failed(format!("Cannot read the folder with the weights: {error}"))
         };
         let all = shelf.list().map_err(unread)?;
         let names: Vec<String> = all.iter().map(|weights| weights.name.clone()).collect();
@@ -80,12 +78,12 @@ impl Source {
             (Some(weights), _) => Self::of(weights).map_err(unread),
             (None, _) if names.is_empty() => Err(ModelError::new(
                 Failure::NoModel,
-                "There are no weights on this machine yet. `gangway models pull` fetches some.",
+                "No weights are installed. `gangway models pull` downloads some.",
             )),
             (None, name) => Err(ModelError::new(
                 Failure::NoModel,
                 format!(
-                    "There is no model {} on this machine. There is: {}. `gangway models pull` fetches others.",
+                    "Model {} is not installed. Installed: {}. `gangway models pull` downloads others.",
                     name.unwrap_or_default(),
                     names.join(", ")
                 ),

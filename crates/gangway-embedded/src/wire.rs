@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Settings, Source, Status};
 
-/// Changes whenever these messages do: a server must not talk to an engine of another build.
+/// Incremented with every change of these messages: the server rejects an engine of another build.
 pub const VERSION: u32 = 1;
 
-/// Pieces of one answer that may be under way without having been read. More are granted by [`ToEngine::Read`], so that a
-/// slow reader pauses its own answer and nothing else.
+/// Flow control window: unread pieces of one answer in flight. [`ToEngine::Read`] grants more, so that a slow reader
+/// pauses only its own answer.
 pub const WINDOW: u32 = 64;
 
-/// What the server sends.
+/// Messages of the server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum ToEngine {
@@ -22,30 +22,30 @@ pub enum ToEngine {
         /// How to run models.
         settings: Settings,
     },
-    /// Answer this.
+    /// A request.
     Chat {
-        /// Identifies the answer.
+        /// Its id.
         id: u64,
-        /// The weights to answer with.
+        /// The weights.
         source: Source,
         /// The request.
         request: Box<ChatRequest>,
     },
-    /// So many more pieces of this answer were read.
+    /// This many more pieces of this answer were read.
     Read {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
-        /// How many pieces.
+        /// The number of pieces.
         pieces: u32,
     },
-    /// Nobody waits for this answer any more.
+    /// Cancels this answer.
     Cancel {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
     },
 }
 
-/// What the engine sends.
+/// Messages of the engine.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum FromEngine {
@@ -54,9 +54,9 @@ pub enum FromEngine {
         /// The engine's [`VERSION`].
         version: u32,
     },
-    /// What the engine is doing; sent when it changes.
+    /// The status; sent when it changes.
     Status {
-        /// All of it.
+        /// The full status.
         status: Status,
     },
     /// Weights are being loaded. If the engine dies before [`FromEngine::Loaded`], they are to blame.
@@ -64,36 +64,36 @@ pub enum FromEngine {
         /// The file.
         source: Source,
     },
-    /// The loading is over, whether it worked or not.
+    /// Loading has ended, successfully or not.
     Loaded,
-    /// The turn of this request has come.
+    /// The request is being served.
     Begun {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
     },
     /// A piece of an answer.
     Piece {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
         /// The piece.
         piece: Piece,
     },
     /// The answer is complete.
     Done {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
     },
-    /// There is no answer, or no more of it.
+    /// The answer failed.
     Failed {
-        /// Which answer.
+        /// The answer's id.
         id: u64,
-        /// Why.
+        /// The error.
         error: ModelError,
     },
 }
 
 impl ToEngine {
-    /// The id of a message that cannot be read as a whole, for example because it is nested too deeply.
+    /// The id of a message that cannot be parsed, for example because it is nested too deeply.
     #[must_use]
     pub fn id_of(line: &[u8]) -> Option<u64> {
         #[derive(Deserialize)]

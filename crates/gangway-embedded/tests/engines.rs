@@ -1,4 +1,4 @@
-//! Engines that do not behave. Here each is a script, which does what such programs do.
+//! Misbehaving engines, played by scripts.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const READY: &str = r#"echo '{"type":"ready","version":1}'; read settings; read request;"#;
 
-/// Answers of an engine that is this script, on a shelf with one file.
+/// Answers of an engine that is this script, with one file of weights.
 struct Bench {
     _folder: TempDir,
     models: Embedded,
@@ -52,7 +52,7 @@ fn hello() -> ChatRequest {
     }
 }
 
-/// In a process of its own: a file that this process has open for writing when another thread forks cannot be run.
+/// In a separate process: a file that this process has open for writing while another thread forks cannot be executed.
 fn write_script(path: &Path, text: &str) {
     let written = std::process::Command::new("sh")
         .args(["-c", "printf '%s' \"$1\" > \"$0\""])
@@ -70,7 +70,7 @@ async fn failure(script: &str) -> ModelError {
 #[tokio::test]
 async fn an_engine_of_another_version_is_refused_with_what_to_do() {
     let error = failure("echo '{\"type\":\"ready\",\"version\":999}'; cat > /dev/null").await;
-    assert!(error.message.contains("speaks version 999"), "{error}");
+    assert!(error.message.contains("protocol version 999"), "{error}");
     assert!(error.message.contains("from the same build"), "{error}");
 }
 
@@ -79,7 +79,7 @@ async fn an_engine_that_ends_or_sends_nonsense_is_an_error_with_its_last_words()
     for (script, words) in [
         ("exit 0", "exit status: 0"),
         ("echo 'no such library' >&2; exit 127", "no such library"),
-        ("echo nonsense; cat > /dev/null", "no message"),
+        ("echo nonsense; cat > /dev/null", "invalid message"),
         (
             "echo /build/of/it/main.cpp:7: 'GGML_ASSERT(sane) failed' >&2; kill -ABRT $$",
             "stopped: main.cpp:7: GGML_ASSERT(sane) failed",
@@ -98,7 +98,7 @@ async fn an_engine_that_dies_in_the_middle_of_an_answer_is_an_error_with_its_las
     let error = failure(&format!("{READY}{begun} echo 'out of luck' >&2; exit 1")).await;
     assert_eq!(
         error.message,
-        "The engine stopped in the middle of the answer: out of luck. Asking again starts it again."
+        "The engine stopped during the answer: out of luck. Try again; it restarts automatically."
     );
 }
 
@@ -128,7 +128,10 @@ async fn an_engine_that_sends_more_than_the_window_loses_that_answer() {
         }
     };
     assert!(count <= WINDOW + 2, "{count} pieces were kept");
-    assert!(error.message.contains("more than was asked for"), "{error}");
+    assert!(
+        error.message.contains("exceeded the flow control window"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
