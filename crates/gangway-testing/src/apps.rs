@@ -11,7 +11,7 @@ use gangway_apps::{
     serve::{Asked, Injection},
 };
 
-/// Writes files into a folder, which need not be there.
+/// Writes files into a folder; creates it if necessary.
 pub fn write(folder: &Path, files: &[(&str, &str)]) {
     for (name, content) in files {
         let path = folder.join(name);
@@ -20,18 +20,18 @@ pub fn write(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// The least that an app needs.
+/// A minimal manifest.
 pub fn plain(name: &str) -> String {
     format!("---\nname: {name}\ndescription: An app for tests.\n---\n")
 }
 
-/// An app in a folder of its own, and those who ask for its files.
+/// An app in a temporary folder, and clients for its files.
 pub struct Site {
     pub folder: tempfile::TempDir,
     pages: Pages,
 }
 
-/// What came back.
+/// A response.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -56,7 +56,7 @@ impl Site {
         Self::with("", files)
     }
 
-    /// The same, with further lines in its manifest.
+    /// The same with additional lines in its manifest.
     pub fn with(lines: &str, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let manifest = format!("---\nname: site\ndescription: An app for tests.\n{lines}\n---\n");
@@ -120,7 +120,7 @@ impl Site {
         self.ask(Method::GET, path, &[], None).await
     }
 
-    /// As a browser that goes to a page.
+    /// Like a browser that navigates to a page.
     pub async fn visit(&self, path: &str) -> Answer {
         let accept = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
         self.ask(Method::GET, path, &accept, None).await

@@ -1,11 +1,11 @@
-//! Somebody who books over REST.
+//! A REST client for bookings.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::server::Client;
 
-/// A showing of tomorrow, with seats that are free.
+/// A showing of tomorrow with free seats.
 pub struct Visit {
     pub movie: String,
     pub theater: String,
@@ -28,7 +28,7 @@ pub async fn get(server: &Client, path: &str) -> Value {
     answer
 }
 
-/// The status and code of a refusal, whose envelope is whole.
+/// The status and code of an error; checks the envelope.
 pub fn refusal((status, answer): (StatusCode, Value)) -> (u16, String) {
     assert_eq!(answer["status"], status.as_u16(), "{answer}");
     assert!(answer["message"].as_str().unwrap().len() > 10, "{answer}");
@@ -38,7 +38,7 @@ pub fn refusal((status, answer): (StatusCode, Value)) -> (u16, String) {
 }
 
 impl Visit {
-    /// Goes from the movies to the seats, and takes a showing with enough of them.
+    /// Navigates from the movies to a showing with enough free seats.
     pub async fn choose(server: &Client) -> Self {
         let movies = get(server, "movies").await;
         let movie = ids(&movies["movies"]).swap_remove(0);
@@ -113,7 +113,7 @@ impl Visit {
         (response.status(), response.json().await.unwrap())
     }
 
-    /// Who has a seat, as whoever has this hold sees it.
+    /// The owner of a seat, as seen by the holder of this hold.
     pub async fn status(&self, server: &Client, seat: &str, hold: Option<&str>) -> String {
         let query = hold.map_or(String::new(), |hold| format!("?holdId={hold}"));
         let seats = get(server, &format!("showings/{}/seats{query}", self.showing)).await;

@@ -1,4 +1,4 @@
-//! A server that says what a provider would say, byte for byte, and remembers what it was asked.
+//! A fake provider that responds byte for byte as configured, and records its requests.
 
 use std::{
     net::SocketAddr,
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 type Headers = Vec<(String, String)>;
 
-/// What the server answers with.
+/// A response.
 #[derive(Clone)]
 pub struct Fake {
     status: u16,
@@ -24,13 +24,13 @@ pub struct Fake {
     chunks: Vec<Vec<u8>>,
     endless: bool,
     stalls: bool,
-    /// Answers before this one, each given once.
+    /// Responses before this one, each used once.
     before: Arc<Mutex<Vec<(u16, Headers)>>>,
-    /// What is answered instead when these words are in the request; the first that fit count.
+    /// Responses to requests that contain these words; the first match is used.
     instead: Vec<(String, Fake)>,
     asked: Arc<Mutex<Vec<Value>>>,
     bearers: Arc<Mutex<Vec<String>>>,
-    /// What the first request with a body is answered with, instead.
+    /// The response to the first request with a body.
     first: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
@@ -63,7 +63,7 @@ impl Fake {
         }
     }
 
-    /// The same pieces again and again.
+    /// Repeats the same pieces.
     pub fn without_end(self) -> Self {
         Self {
             endless: true,
@@ -71,7 +71,7 @@ impl Fake {
         }
     }
 
-    /// Says nothing more after its last piece, and does not hang up either.
+    /// Hangs after its last piece, without closing the connection.
     pub fn then_silent(self) -> Self {
         Self {
             stalls: true,
@@ -91,7 +91,7 @@ impl Fake {
         }
     }
 
-    /// Refuses with these statuses and headers first, one for each request.
+    /// Fails with these statuses and headers first, one per request.
     pub fn after(self, refusals: &[(u16, &[(&str, &str)])]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let refusals = refusals
@@ -102,7 +102,7 @@ impl Fake {
         self
     }
 
-    /// Answers as another when these words are in the request; no words at all mean a request without a body.
+    /// Responds differently if the request contains these words; empty words match a request without a body.
     pub fn when(mut self, words: &str, other: Self) -> Self {
         self.instead.push((words.to_owned(), other));
         self
@@ -121,19 +121,19 @@ impl Fake {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Answers the first request that asks something with these instead.
+    /// Responds differently to the first request with a body.
     pub fn first_says(self, chunks: &[&str]) -> Self {
         let chunks = chunks.iter().map(|chunk| chunk.as_bytes().to_vec());
         *self.first.lock().unwrap() = Some(chunks.collect());
         self
     }
 
-    /// What each request showed as `Authorization`, in order.
+    /// The `Authorization` headers of all requests, in order.
     pub fn bearers(&self) -> Vec<String> {
         self.bearers.lock().unwrap().clone()
     }
 
-    /// Where it listens.
+    /// Its URL.
     pub async fn start(&self) -> String {
         self.start_at(([127, 0, 0, 1], 0).into()).await
     }
@@ -153,7 +153,7 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
         fake.bearers.lock().unwrap().push(shown);
     }
     let body_empty = body.is_empty();
-    // Who only looks what there is asks nothing.
+    // A request for the list of models has no body.
     if !body.is_empty() {
         let asked = serde_json::from_str(&body).unwrap_or_default();
         fake.asked.lock().unwrap().push(asked);
@@ -177,7 +177,7 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
     };
     let silence = fake.stalls.then_some(stream::pending());
     let chunks = chunks.chain(stream::iter(silence).flatten());
-    // A pause between two pieces, so that they arrive as two.
+    // A pause, so that the pieces arrive separately.
     let body = Body::from_stream(chunks.then(|chunk| async {
         tokio::task::yield_now().await;
         Ok::<_, std::convert::Infallible>(chunk)

@@ -1,4 +1,4 @@
-//! What the tests of several crates share. Each feature brings in one crate, so that the tests of the others do not wait for it.
+//! Shared helpers of tests. Each feature adds one crate, so that the tests of other crates do not wait for it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::server::Client;
 
-/// A Python that has the client. A test that needs it cannot do without.
+/// A Python with the client, which its tests require.
 fn python() -> PathBuf {
     let usual = "../../target/openai-python/bin/python";
     let usual = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(usual);
@@ -17,7 +17,7 @@ fn python() -> PathBuf {
     python
 }
 
-/// Takes every step of the script as a program with a key of its own.
+/// Runs every step of the script as a program with its own key.
 pub async fn steps(server: &Client, key: &str, model: &str, kind: &str, expected: usize) {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("clients/openai_client.py");
     let mut command = tokio::process::Command::new(python());
@@ -25,7 +25,7 @@ pub async fn steps(server: &Client, key: &str, model: &str, kind: &str, expected
         .arg(script)
         .args([&server.url("/v1"), key])
         .args([model, kind])
-        // What the person who tests has set is not part of the test.
+        // Settings of the developer must not affect the test.
         .env_clear()
         .env("NO_PROXY", "*");
     let output = command.output().await.unwrap();

@@ -1,4 +1,4 @@
-//! A page and agents as they speak on the wire.
+//! WebSocket clients of the relay: a page and agents.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use tokio_tungstenite::{
 
 use crate::server;
 
-/// Somebody at the relay.
+/// A client of the relay.
 pub struct Client {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     asked: u64,
 }
 
 impl Client {
-    /// Connects; what the relay says first has been read.
+    /// Connects, and reads the relay's first message.
     pub async fn connect(server: &server::Client) -> Self {
         let mut client = Self::raw(server, &[]).await.unwrap();
         assert_eq!(client.hear().await["type"], "relay.hello");
         client
     }
 
-    /// Connects with nothing that says who it is.
+    /// Connects without credentials.
     pub async fn stranger(server: &server::Client) -> Self {
         let url = format!("ws://{}/agent/ws", server.address);
         let (socket, _) = connect_async(url).await.unwrap();
@@ -53,14 +53,14 @@ impl Client {
         }
     }
 
-    /// Connects as a page does whose origin is this.
+    /// Connects like a page of this origin.
     pub async fn page(
         server: &server::Client,
         host: &str,
         more: &str,
         cookie: &str,
     ) -> Result<Self, StatusCode> {
-        // Names below localhost are for browsers; the resolver here does not know them.
+        // Names below localhost are for browsers; the resolver does not know them.
         let stream = TcpStream::connect(server.address).await.unwrap();
         let url = format!("ws://{host}/agent/ws{more}");
         let mut request = url.into_client_request().unwrap();
@@ -93,7 +93,7 @@ impl Client {
             .0
     }
 
-    /// Somebody who has joined like this, and what it was told.
+    /// A client that has joined, with the response.
     pub async fn joined(server: &server::Client, join: Value) -> (Self, Value) {
         let mut client = Self::connect(server).await;
         let joined = client.ask("relay.join", join).await;
@@ -114,7 +114,7 @@ impl Client {
         self.socket.send(message).await.unwrap();
     }
 
-    /// Says something; its name.
+    /// Sends a message; returns its id.
     pub async fn say(&mut self, kind: &str, payload: Value) -> String {
         self.asked += 1;
         let id = format!("q{}", self.asked);
@@ -123,7 +123,7 @@ impl Client {
         id
     }
 
-    /// Says something and waits for the answer to it; what else comes is passed over.
+    /// Sends a message and waits for its response, skipping other messages.
     pub async fn ask(&mut self, kind: &str, payload: Value) -> Value {
         let id = self.say(kind, payload).await;
         loop {
@@ -134,14 +134,14 @@ impl Client {
         }
     }
 
-    /// Answers what was asked.
+    /// Responds to a request.
     pub async fn reply(&mut self, to: &Value, kind: &str, payload: Value) {
         let message =
             json!({ "v": "mvp-0.2", "type": kind, "replyTo": to["id"], "payload": payload });
         self.send(&message).await;
     }
 
-    /// Tells all agents.
+    /// Broadcasts to all agents.
     pub async fn push(&mut self, kind: &str, payload: Value) {
         self.send(&json!({ "v": "mvp-0.2", "type": kind, "payload": payload }))
             .await;
@@ -152,7 +152,7 @@ impl Client {
         self.next().await.expect("the connection has ended")
     }
 
-    /// The next message of this type; what else comes is passed over.
+    /// The next message of this type; skips others.
     pub async fn hear_of(&mut self, kind: &str) -> Value {
         loop {
             let heard = self.hear().await;
@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// The next message, or none when the connection ends.
+    /// The next message, or `None` when the connection ends.
     pub async fn next(&mut self) -> Option<Value> {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next());
@@ -174,7 +174,7 @@ impl Client {
         }
     }
 
-    /// How the connection ends: the code.
+    /// The code with which the connection is closed.
     pub async fn end(&mut self) -> Option<u16> {
         while let Some(next) = self.socket.next().await {
             match next {
@@ -186,19 +186,19 @@ impl Client {
         None
     }
 
-    /// Goes away without a word.
+    /// Drops the connection without a close frame.
     pub fn drop_dead(self) {
         drop(self.socket);
     }
 
-    /// Leaves, and waits until the relay knows.
+    /// Leaves, and waits until the relay has noticed.
     pub async fn leave(mut self) {
         let _ = self.socket.close(None).await;
         while let Some(Ok(_)) = self.socket.next().await {}
     }
 }
 
-/// What an error says.
+/// The message of an error.
 pub fn code(heard: &Value) -> &str {
     assert_eq!(heard["type"], "error", "{heard}");
     let words = heard["payload"]["message"].as_str().unwrap();
@@ -206,12 +206,12 @@ pub fn code(heard: &Value) -> &str {
     heard["payload"]["code"].as_str().unwrap()
 }
 
-/// A call of a tool, with a reason.
+/// A tool call with a reason.
 pub fn call(tool: &str) -> Value {
     json!({ "toolName": tool, "params": { "itemId": "m1" }, "reason": "to see what comes of it" })
 }
 
-/// Asks whether nothing more was said before the answer to a question that is refused at once.
+/// Whether there was no message before the response to a request that fails immediately.
 pub async fn nothing_before_an_error(client: &mut Client) {
     client.send_text("{}").await;
     assert_eq!(code(&client.hear().await), "INVALID_MESSAGE");

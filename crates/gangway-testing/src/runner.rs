@@ -1,4 +1,4 @@
-//! The server's end of a runner's socket, moved by a test.
+//! The server's end of a runner's socket.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::{
     },
 };
 
-/// Longer than anything here takes, also on a busy machine.
+/// Longer than any step takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A socket, a ticket for it, and folders for a project and for data.
@@ -30,9 +30,9 @@ pub struct Server {
 pub struct Connection {
     input: Lines<BufReader<OwnedReadHalf>>,
     output: OwnedWriteHalf,
-    /// The process at the other end.
+    /// The peer process.
     pub pid: u32,
-    /// Whether it waits to be set up.
+    /// Whether it waits for its setup.
     pub fresh: bool,
 }
 
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    /// The folder that the agent works in.
+    /// The agent's folder.
     #[must_use]
     pub fn project(&self) -> PathBuf {
         self.folder.path().join("project").canonicalize().unwrap()
@@ -70,7 +70,7 @@ impl Server {
         self.folder.path().join("data")
     }
 
-    /// What the runner is to be.
+    /// The setup of the runner.
     #[must_use]
     pub fn setup(&self, brain: Brain) -> Setup {
         Setup {
@@ -90,7 +90,7 @@ impl Server {
         }
     }
 
-    /// Takes the next connection and hears its first line.
+    /// Accepts the next connection and reads its first line.
     pub async fn accept(&self) -> Connection {
         let accepting = tokio::time::timeout(PATIENCE, self.listener.accept());
         let (stream, _) = accepting.await.expect("nobody connects").unwrap();
@@ -116,12 +116,12 @@ impl Server {
         connection
     }
 
-    /// Takes the first connection and brings the agent up.
+    /// Accepts the first connection and sets up the agent.
     pub async fn ready(&self, brain: Brain) -> Connection {
         self.ready_as(self.setup(brain)).await
     }
 
-    /// The same, with a setup of the test's own.
+    /// The same with a custom setup.
     pub async fn ready_as(&self, setup: Setup) -> Connection {
         let mut connection = self.accept().await;
         assert!(connection.fresh);
@@ -130,7 +130,7 @@ impl Server {
         connection
     }
 
-    /// Takes a further connection of an agent that is up.
+    /// Accepts another connection of an agent that is set up.
     pub async fn again(&self, heard: u64, turn: Option<u64>) -> Connection {
         let mut connection = self.accept().await;
         assert!(!connection.fresh);
@@ -141,7 +141,7 @@ impl Server {
 }
 
 impl Connection {
-    /// The next line that the runner sends.
+    /// The next line from the runner.
     pub async fn line(&mut self) -> FromRunner {
         let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await;
         let line = line.expect("the runner says nothing").unwrap();
@@ -163,13 +163,13 @@ impl Connection {
         self.output.write_all(&text).await.unwrap();
     }
 
-    /// Answers the first line of a connection.
+    /// Responds to the first line of a connection.
     pub async fn welcome(&mut self, setup: Option<Setup>, heard: u64, turn: Option<u64>) {
         let setup = setup.map(Box::new);
         self.send(ToRunner::Welcome { setup, heard, turn }).await;
     }
 
-    /// Sends a message of the person.
+    /// Sends a user message.
     pub async fn prompt(&mut self, turn: u64, text: &str) {
         let text = text.to_owned();
         self.send(ToRunner::Prompt {
@@ -180,7 +180,7 @@ impl Connection {
         .await;
     }
 
-    /// The next thing that happens in a turn.
+    /// The next event of a turn.
     pub async fn said(&mut self) -> (u64, u64, What) {
         match self.line().await {
             FromRunner::Said { n, turn, what } => (n, turn, what),
@@ -188,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// What happens in a turn up to its end.
+    /// The events of a turn up to its end.
     pub async fn turn(&mut self, turn: u64) -> Vec<What> {
         let mut all = Vec::new();
         loop {
@@ -202,14 +202,14 @@ impl Connection {
         }
     }
 
-    /// A message and the words of its answer.
+    /// Sends a message and returns the text of its answer.
     pub async fn ask(&mut self, turn: u64, text: &str) -> String {
         self.prompt(turn, text).await;
         words(&self.turn(turn).await)
     }
 }
 
-/// The words in what happened.
+/// The text in the events.
 #[must_use]
 pub fn words(all: &[What]) -> String {
     let words = all.iter().filter_map(|what| match what {

@@ -1,4 +1,4 @@
-//! A server for the routes of one crate: the guard and everything of gangway-http as they are, and nothing of the binary.
+//! A server for the routes of one crate, with the real middleware of gangway-http but without the binary.
 
 use std::{
     net::SocketAddr,
@@ -28,10 +28,10 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_tungstenite::tungstenite::{client::IntoClientRequest, handshake::client::Request};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// The data folder's token, as a command of the owner shows it.
+/// The data folder's token, as used by the owner's commands.
 pub const LOCAL_TOKEN: &str = "local-token";
 
-/// What the state of the routes is made of.
+/// The parts for the state of the routes.
 pub struct Parts {
     pub http: Arc<Http>,
     pub store: Store,
@@ -62,7 +62,7 @@ impl Client {
         socket(&self.url(path), LOCAL_TOKEN)
     }
 
-    /// A request with a JSON body, answered by status and JSON.
+    /// Sends a request with a JSON body; returns status and JSON.
     pub async fn call(
         &self,
         method: Method,
@@ -115,7 +115,7 @@ impl Default for Settings {
     }
 }
 
-/// A running server on a folder of its own; it stops when it is dropped.
+/// A running server in a temporary folder; stops on drop.
 pub struct RouteServer {
     client: Client,
     pub services: Arc<Http>,
@@ -124,7 +124,7 @@ pub struct RouteServer {
 }
 
 impl RouteServer {
-    /// Serves what `make` makes of the parts, on this folder.
+    /// Serves the routes that `make` creates from the parts, in this folder.
     pub async fn start<F>(
         folder: TempDir,
         app_apis: &'static [AppApi],
@@ -193,19 +193,19 @@ impl RouteServer {
 
     /// Moves the clock forward.
     pub async fn pass(&mut self, time: Duration) {
-        // Connections that are idle are closed meanwhile.
+        // Meanwhile, idle connections are closed.
         self.client.http = client(LOCAL_TOKEN);
         tokio::time::pause();
         tokio::time::advance(time).await;
         tokio::time::resume();
     }
 
-    /// Stops as ctrl-c would; the folder, for another server.
+    /// Stops like ctrl-c; returns the folder for another server.
     pub async fn stop(mut self) -> TempDir {
         self.services.stop.cancel();
         self.services.sockets.close();
         self.services.sockets.wait().await;
-        // An idle connection of a client would be waited for.
+        // The shutdown would wait for an idle connection of a client.
         self.task.abort();
         let _ = (&mut self.task).await;
         self.folder.take().unwrap()
@@ -243,7 +243,7 @@ pub trait Service: Sized {
     /// The service and its routes.
     async fn start(config: &Self::Config, parts: Parts) -> (Self, Routes);
 
-    /// What ends with the server.
+    /// Tasks that end with the server.
     async fn stop(&self) {}
 
     /// Adds layers to the routes, behind the guard.
@@ -257,7 +257,7 @@ pub trait Service: Sized {
     }
 }
 
-/// A server with one service, which can be stopped and started again on its folder.
+/// A server with one service, which can be restarted in its folder.
 pub struct ServiceServer<S: Service> {
     pub service: S,
     pub config: S::Config,
@@ -273,7 +273,7 @@ impl<S: Service> ServiceServer<S> {
         Self::on(tempfile::tempdir().unwrap(), change).await
     }
 
-    /// On a folder that holds something already.
+    /// In a folder with existing data.
     pub async fn on(folder: TempDir, change: impl FnOnce(&mut S::Config)) -> Self {
         let mut config = S::Config::default();
         change(&mut config);
@@ -294,7 +294,7 @@ impl<S: Service> ServiceServer<S> {
         }
     }
 
-    /// Stops it as ctrl-c would, and starts another on the same folder.
+    /// Restarts like ctrl-c and another start.
     pub async fn restart(self) -> Self {
         self.restart_with(|_| {}).await
     }
@@ -375,7 +375,7 @@ pub fn bare_client() -> reqwest::Client {
 }
 
 fn client_with(headers: HeaderMap) -> reqwest::Client {
-    // A second install fails, and means that it is there already.
+    // A second install fails because there is a provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = reqwest::Client::builder().default_headers(headers);
     builder.no_proxy().build().unwrap()

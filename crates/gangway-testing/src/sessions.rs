@@ -1,4 +1,4 @@
-//! The sessions of a server that has no routes for them.
+//! Sessions of a server without routes for them.
 
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
@@ -13,10 +13,10 @@ use tokio::task::JoinHandle;
 
 use crate::server::{Service, ServiceServer};
 
-/// Far longer than anything here takes; a test that hangs should say where.
+/// Far longer than any step takes; a test that hangs should fail with its location.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A service whose sessions tests use.
+/// A service with sessions.
 pub trait HasSessions: Service {
     fn sessions(&self) -> &Sessions;
 }
@@ -56,7 +56,7 @@ impl<S: HasSessions> ServiceServer<S> {
         session.submit(Command::Delete).await.unwrap();
     }
 
-    /// Says something as the person.
+    /// Sends a user message.
     pub async fn say(&self, session: &str, prompt: &str) {
         let command = Command::Prompt {
             prompt: prompt.to_owned(),
@@ -67,7 +67,7 @@ impl<S: HasSessions> ServiceServer<S> {
         self.open(session).await.submit(command).await.unwrap();
     }
 
-    /// The lines of the conversation, as `/api/history` has them.
+    /// The items of the conversation, as in `/api/history`.
     pub async fn history(&self, session: &str) -> Vec<Value> {
         let (store, id) = (self.hub().store(), session.parse().unwrap());
         let page = feed::page(store, id, None, None).await.unwrap();
@@ -75,7 +75,7 @@ impl<S: HasSessions> ServiceServer<S> {
         lines.map(Result::unwrap).collect()
     }
 
-    /// What was said to the agent.
+    /// The messages to the agent.
     pub async fn prompts(&self, session: &str) -> Vec<String> {
         let lines = self.history(session).await.into_iter();
         let prompts = lines.filter(|line| line["role"] == "user");
@@ -142,7 +142,7 @@ impl Feed {
     }
 }
 
-/// Calls one of Gangway's own tools as the agent `mate`, which is bound to a session or to none.
+/// Calls one of Gangway's own tools as the agent `mate`, optionally bound to a session.
 pub fn call_tool(
     tools: &Arc<impl ToolSource + 'static>,
     session: Option<&str>,

@@ -1,4 +1,4 @@
-//! A tmux of the test's own.
+//! A tmux server for tests.
 
 use std::{
     path::PathBuf,
@@ -7,26 +7,26 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A server of tmux on a socket that nobody else has, killed when dropped.
+/// A tmux server on its own socket, killed on drop.
 pub struct Tmux {
     folder: TempDir,
 }
 
 impl Tmux {
-    /// Nothing runs yet.
+    /// Not started yet.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { folder }
     }
 
-    /// Where it listens.
+    /// Its socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("tmux")
     }
 
-    /// Runs a command of tmux to its end.
+    /// Runs a tmux command to its end.
     pub fn call(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tmux");
         command
@@ -46,14 +46,14 @@ impl Tmux {
         assert!(made.status.success(), "{made:?}");
     }
 
-    /// What the agent's own pane shows.
+    /// The contents of the agent's pane.
     #[must_use]
     pub fn pane(&self) -> String {
         let shown = self.call(&["capture-pane", "-p", "-J", "-S", "-", "-t", "agent:0"]);
         String::from_utf8_lossy(&shown.stdout).into_owned()
     }
 
-    /// Whether the session is still there.
+    /// Whether the session exists.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.call(&["has-session", "-t", "agent"]).status.success()

@@ -1,4 +1,4 @@
-//! An app to launch, a page of it, and its agent.
+//! An app to launch, its page, and its agent.
 
 use std::{
     path::{Path, PathBuf},
@@ -38,7 +38,7 @@ agent:
 
 const PAGE: &str = "<!doctype html><html><head><title>Notes</title></head><body><script src=\"app.js\"></script></body></html>";
 
-/// Puts the app `notes` into a data folder, unless it is there; the folder that holds it.
+/// Adds the app `notes` to a data folder if necessary; returns its folder.
 pub fn put_notes(data: &Path) -> PathBuf {
     let apps = data.join("my-apps");
     if !apps.exists() {
@@ -64,7 +64,7 @@ pub async fn launch(server: &Client, agent: Value) -> Value {
     launched
 }
 
-/// A socket to either side.
+/// A socket of an app's page or agent.
 pub struct Line {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
 }
@@ -80,7 +80,7 @@ impl Line {
         line
     }
 
-    /// A page of a launch, which was opened by a browser already.
+    /// The page of a launch that was already opened in a browser.
     pub async fn page(server: &Client, launched: &Value, more: &str) -> Self {
         let mut line = Self::try_page(server, launched, more).await.unwrap();
         let first = line.hear().await;
@@ -104,9 +104,9 @@ impl Line {
         path: &str,
         origin: Option<&str>,
     ) -> Result<Self, u16> {
-        // Names below localhost are for browsers; the resolver here does not know them.
+        // Names below localhost are for browsers; the resolver does not know them.
         let stream = TcpStream::connect(server.address).await.unwrap();
-        // Pages of apps have nothing but their launch.
+        // Pages of apps have only their launch.
         let url = format!("ws://{host}{path}");
         let mut request = match host == server.address.to_string() {
             true => server.socket(path),
@@ -144,7 +144,7 @@ impl Line {
         }
     }
 
-    /// The code with which the server closes it, and the reason it gives in its last message.
+    /// The server's close code, and the reason in its last message.
     pub async fn closed(&mut self) -> (u16, String) {
         let mut reason = String::new();
         loop {
@@ -160,7 +160,7 @@ impl Line {
         }
     }
 
-    /// Whether nothing comes for a while in which it would have come.
+    /// Whether no message arrives for a while.
     pub async fn is_silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(200), self.socket.next())
             .await
@@ -187,13 +187,13 @@ pub fn app_host(server: &Client) -> String {
     format!("notes.localhost:{}", server.address.port())
 }
 
-/// What stands behind `launch=` in the address of a launch.
+/// The `launch` parameter in the URL of a launch.
 pub fn token(launched: &Value) -> String {
     let url = launched["url"].as_str().unwrap();
     url.split_once("launch=").unwrap().1.to_owned()
 }
 
-/// Opens an address of an app as a browser would, with cookies and headers.
+/// Opens a URL of an app like a browser, with cookies and headers.
 pub async fn get(
     server: &Client,
     path: &str,
@@ -209,7 +209,7 @@ pub async fn get(
     request.send().await.unwrap()
 }
 
-/// Opens the page of a launch, and notes what it was told to prove that.
+/// Opens the page of a launch, and returns its secret.
 pub async fn show(server: &Client, launched: &mut Value) {
     let page = get(server, &format!("/?launch={}", token(launched)), &[]).await;
     assert_eq!(page.status(), 200);

@@ -1,4 +1,4 @@
-//! The three wires side by side, for what must hold on each of them.
+//! The three provider APIs side by side, for tests of common behavior.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 
 use crate::fake::Fake;
 
-/// No second attempt.
+/// No retries.
 pub const ONCE: Retry = Retry {
     times: 0,
     pause: Duration::ZERO,
 };
 
-/// Long enough to be held for a secret.
+/// Long enough to be redacted as a secret.
 pub const KEY: &str = "sk-planted-0123456789abcdef";
 
-/// How one provider says things.
+/// How one provider encodes its responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     OpenAi,
@@ -58,7 +58,7 @@ impl Wire {
         })
     }
 
-    /// A call of `look` with these arguments, in as many events as the wire takes.
+    /// A call of `look` with these arguments, in as many events as the API uses.
     pub fn call(self, arguments: &Value) -> Vec<String> {
         let text = arguments.to_string();
         let (a, b) = text.split_at(text.len() / 2);
@@ -89,7 +89,7 @@ impl Wire {
         events.iter().map(|event| self.event(event)).collect()
     }
 
-    /// The last word of an answer that ended well.
+    /// The end of a successful answer.
     pub fn end(self) -> String {
         match self {
             Self::OpenAi => {
@@ -123,7 +123,7 @@ impl Wire {
 
     pub fn at(self, base: &str) -> Arc<dyn Provider> {
         let (key, model) = (Some(KEY.to_owned()), Some("m".to_owned()));
-        // Far shorter than anyone would wait, far longer than a busy machine takes for the next byte from itself.
+        // Far shorter than a user would wait, far longer than a busy machine needs for the next byte from itself.
         let silence = Duration::from_millis(700);
         match self {
             Self::OpenAi => Arc::new(
@@ -144,7 +144,7 @@ impl Wire {
         }
     }
 
-    /// What comes of a chat: the pieces before the end, and the error if that was the end.
+    /// The result of a chat: the pieces before the end, and the error if it failed.
     pub async fn chat(self, fake: &Fake) -> (Vec<Piece>, Option<ModelError>) {
         let provider = self.at(&fake.start().await);
         let mut stream = match provider.chat(ChatRequest::default()).await {

@@ -1,4 +1,4 @@
-//! Small models and packages, made as the real ones are.
+//! Small models and packages in the format of real ones.
 
 use std::io::{Cursor, Write};
 
@@ -13,19 +13,19 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// A key with a text.
+/// A string entry.
 fn key(out: &mut Vec<u8>, name: &str, value: &str) {
     text(out, name);
     out.extend(8_u32.to_le_bytes());
     text(out, value);
 }
 
-/// A GGUF of version 3 with one tensor of so many numbers.
+/// A GGUF version 3 file with one tensor of this size.
 pub fn small_gguf(numbers: u64) -> Vec<u8> {
     gguf_with(numbers, &[])
 }
 
-/// The same, with more keys: a name, the kind of the value, and its bytes.
+/// The same with additional keys: name, type and bytes.
 pub fn gguf_with(numbers: u64, more: &[(&str, u32, &[u8])]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3_u32.to_le_bytes());
@@ -55,7 +55,7 @@ pub fn gguf_with(numbers: u64, more: &[(&str, u32, &[u8])]) -> Vec<u8> {
     out.extend(0_u32.to_le_bytes());
     out.extend(0_u64.to_le_bytes());
     out.resize(out.len().next_multiple_of(32), 0);
-    // Numbers that do not compress, so that a wheel is about as large as what is in it.
+    // Incompressible data, so that a wheel is about as large as its contents.
     let mut state = 1_u64;
     for _ in 0..numbers {
         state = state
@@ -83,7 +83,7 @@ pub fn pin(bytes: &[u8]) -> Pin {
     }
 }
 
-/// A package, and what is known of it.
+/// A package and its metadata.
 pub struct Package {
     pub wheel: Vec<u8>,
     pub wheel_pin: Pin,

@@ -1,4 +1,4 @@
-//! A package index and its files on a real socket, well behaved or not.
+//! A package index with files on a real socket, behaving well or badly.
 
 use std::{
     collections::VecDeque,
@@ -14,22 +14,22 @@ use tokio::{
 
 use super::made::WHEEL;
 
-/// How one request for a file is answered.
+/// The response to a request for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// As HTTP has it.
+    /// Standard HTTP.
     Well,
-    /// All that is asked for is announced, and so many bytes are sent.
+    /// Announces the full size, but sends only so many bytes.
     Cut(usize),
-    /// Everything, whatever range is asked for.
+    /// The full file, ignoring ranges.
     Whole,
-    /// Everything, without saying how much it is.
+    /// The full file without a content length.
     Unsized,
     /// 503.
     Busy,
-    /// To the address where the file is.
+    /// A redirect to the file's URL.
     Elsewhere,
-    /// What was asked for, once the test says so.
+    /// The requested range, once the test releases it.
     Held,
 }
 
@@ -50,7 +50,7 @@ struct Inner {
     released: Semaphore,
 }
 
-/// The index, serving one file.
+/// The index with one file.
 pub struct Mirror {
     address: SocketAddr,
     inner: Arc<Inner>,
@@ -64,7 +64,7 @@ impl Drop for Mirror {
 }
 
 impl Mirror {
-    /// Serves a file; requests for it are answered in these ways, and well after that.
+    /// Serves a file; the first requests for it get these responses, later ones standard HTTP.
     pub async fn serve(file: &[u8], answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -94,12 +94,12 @@ impl Mirror {
         format!("http://{}/simple", self.address)
     }
 
-    /// The file's own address.
+    /// The file's URL.
     pub fn file(&self, name: &str) -> String {
         format!("http://{}/files/{name}", self.address)
     }
 
-    /// What was asked of the file so far.
+    /// The requests for the file so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.inner.asked.lock().unwrap().clone()
     }
@@ -114,7 +114,7 @@ impl Mirror {
         self.inner.arrived.acquire().await.unwrap().forget();
     }
 
-    /// Lets a held request go on.
+    /// Releases a held request.
     pub fn release(&self) {
         self.inner.released.add_permits(1);
     }
