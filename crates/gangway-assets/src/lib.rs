@@ -1,4 +1,4 @@
-//! The pages and scripts that are built into the binary.
+//! The pages and scripts embedded in the binary.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use gangway_http::cors::open_to_all;
 
-/// What `make web` builds.
+/// The output of `make web`.
 #[derive(RustEmbed)]
 #[folder = "../../web/ui/dist"]
 #[allow_missing = true]
 struct Ui;
 
-/// Our own pages load nothing from anywhere else, frame applets and the apps at these addresses alone, and nobody frames them.
+/// Our own pages load only from this origin, embed only applets and the apps at these URLs, and cannot be embedded.
 #[must_use]
 pub fn page_policy(frames: &str) -> String {
     format!(
@@ -25,7 +25,7 @@ pub fn page_policy(frames: &str) -> String {
     )
 }
 
-/// The library of applets and their common look, which they load into frames without an origin.
+/// The client library and style of applets, which load them in frames without an origin.
 const LIBRARY: [&str; 3] = ["applet.js", "applet.global.js", "applet.css"];
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gangway</title>\
@@ -41,7 +41,7 @@ pub fn page(request: &HeaderMap) -> Response {
     }
 }
 
-/// A file of the pages, if there is one at this path.
+/// An embedded file by path.
 #[must_use]
 pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
     let answer = serve(path, Ui::get(path)?, request);
@@ -51,7 +51,7 @@ pub fn file(path: &str, request: &HeaderMap) -> Option<Response> {
     })
 }
 
-/// The text of a file that is built in.
+/// The text of an embedded file.
 #[must_use]
 pub fn text(path: &str) -> Option<Cow<'static, str>> {
     match Ui::get(path)?.data {
@@ -69,7 +69,7 @@ fn serve(path: &str, file: EmbeddedFile, request: &HeaderMap) -> Response {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let tag = format!("\"{tag}\"");
-    // Names under assets/ change with their content.
+    // Names under assets/ contain a content hash.
     let cache = if path.starts_with("assets/") {
         "public, max-age=31536000, immutable"
     } else {

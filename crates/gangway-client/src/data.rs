@@ -1,4 +1,4 @@
-//! The data folder: made private, locked by one process at a time, with a note that says where its server is.
+//! The data folder: private, locked by one process, with a note about its server.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -9,32 +9,32 @@ use std::{
 use gangway_files::make_private_folder;
 use serde::{Deserialize, Serialize};
 
-/// The file that is locked, and holds the note.
+/// The locked file, which also contains the note.
 const LOCK: &str = "server.lock";
 
-/// A data folder that this process owns; released on drop.
+/// A data folder locked by this process; released on drop.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
     lock: File,
 }
 
-/// Where the server of a data folder is, for commands that go through it.
+/// The running server of a data folder, for commands that use it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ServerNote {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// What lets a command of the same user in; readable by the owner alone.
+    /// Authenticates commands of the same user; readable by the owner only.
     pub token: String,
-    /// Whether it was started for a browser, and makes room for one that a person starts.
+    /// Whether it was started for a browser, and yields to one that a user starts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_browser: bool,
 }
 
 impl ServerNote {
-    /// The note in this data folder, while a server has it.
+    /// The note in this data folder, while a server is running.
     #[must_use]
     pub fn read(data: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(data.join(LOCK)).ok()?;
@@ -42,14 +42,14 @@ impl ServerNote {
     }
 }
 
-/// Bytes that this user can still write into the file system of a folder.
+/// Free space in bytes for this user in the file system of a folder.
 #[cfg(unix)]
 pub fn free_bytes(folder: &Path) -> std::io::Result<u64> {
     let about = rustix::fs::statvfs(folder)?;
     Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
-/// Not known here.
+/// Not implemented here.
 #[cfg(not(unix))]
 pub fn free_bytes(_: &Path) -> std::io::Result<u64> {
     Err(std::io::ErrorKind::Unsupported.into())
@@ -58,18 +58,18 @@ pub fn free_bytes(_: &Path) -> std::io::Result<u64> {
 /// Why a data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// Another process has it.
+    /// It is locked by another process.
     #[error("{path} is in use by another Gangway process{place}; stop it, or choose another folder with --data", path = path.display())]
     InUse {
         /// The folder.
         path: PathBuf,
-        /// ` (pid 1 at http://…)` where that is known.
+        /// ` (pid 1 at http://…)` if known.
         place: String,
-        /// The note of the process that has it.
+        /// The note of that process.
         server: Option<ServerNote>,
     },
-    /// It cannot be made, read or written.
-    #[error("{path} cannot be used as the data folder: {reason}; choose another with --data or GANGWAY_DATA", path = path.display())]
+    /// It cannot be created, read or written.
+    #[error("cannot use {path} as the data folder: {reason}; choose another with --data or GANGWAY_DATA", path = path.display())]
     Unusable {
         /// The folder.
         path: PathBuf,
@@ -79,7 +79,7 @@ pub enum DataError {
 }
 
 impl DataFolder {
-    /// Takes the folder, making it if needed.
+    /// Locks the folder; creates it if necessary.
     pub fn take(path: &Path) -> Result<Self, DataError> {
         let unusable = |e: std::io::Error| DataError::Unusable {
             path: path.to_owned(),
@@ -91,7 +91,7 @@ impl DataFolder {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = path.join(LOCK);
-        // Through a link, what is written here would land in somebody else's file.
+        // Through a link, this could overwrite another user's file.
         if file.is_symlink() {
             return Err(DataError::Unusable {
                 path: path.to_owned(),
@@ -128,13 +128,13 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells other commands where the server of this folder is.
+    /// Publishes the server's URL for commands.
     pub fn announce(&mut self, note: &ServerNote) -> std::io::Result<()> {
         self.write_note(&serde_json::to_string(note)?)
     }
@@ -149,7 +149,7 @@ impl DataFolder {
 
 impl Drop for DataFolder {
     fn drop(&mut self) {
-        // A note without a server would send commands to whoever has the port next.
+        // A stale note would direct commands to the next user of the port.
         let _ = self.write_note("");
     }
 }

@@ -1,4 +1,4 @@
-//! Names as the parts of a URL and the headers of MCP carry them.
+//! Encoding of names in URLs and in headers of MCP.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,7 +9,7 @@ pub fn in_url(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// The value of a header such as `Mcp-Name`: as it is where that is visible ASCII, else in base64.
+/// The value of a header such as `Mcp-Name`: unchanged if it is visible ASCII, else in base64.
 #[must_use]
 pub fn in_header(name: &str) -> String {
     let plain = name.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && name.trim() == name;

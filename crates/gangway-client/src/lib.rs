@@ -1,7 +1,7 @@
-//! The client side of a Gangway on this machine, for commands and for the bridge. Depends on `gangway-http` for the error
-//! envelope, and on no protocol.
+//! Client of a local Gangway server, for commands and for the bridge. Depends on `gangway-http` for the error envelope,
+//! and on no protocol.
 //!
-//! - `data`: the data folder, its lock, and the note that says where its server is
+//! - `data`: the data folder, its lock, and the note about its server
 //! - `server`: requests to that server
 //! - `encode`: names in paths and headers
 

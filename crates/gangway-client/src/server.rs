@@ -1,4 +1,4 @@
-//! Requests to a server on this machine, with the token that its note gives to its owner.
+//! Requests to a local server, with the owner's token from its note.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::data::ServerNote;
 
-/// A running server, as commands see it.
+/// A running server.
 pub struct ServerClient {
     note: ServerNote,
     client: reqwest::Client,
@@ -17,35 +17,35 @@ pub struct ServerClient {
 /// Longer than anyone waits.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a server refused, and why.
+/// An error response of the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message)]
 pub struct Refused(pub ApiError);
 
-/// An HTTP client for this machine alone: the token of the note must reach no proxy.
+/// An HTTP client for this machine only: the token must not be sent to a proxy.
 pub fn local_http() -> reqwest::ClientBuilder {
-    // Nothing here is encrypted, but no client can be made without a provider. A second install fails, and means that
-    // it is there already.
+    // Nothing here is encrypted, but a client requires a crypto provider. A second install fails because there is one
+    // already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
-        // A connection that was kept may be that of a server which is gone, and then nobody knows what it still heard.
+        // A pooled connection may belong to a server that has exited, and it would be unknown what it still received.
         .pool_max_idle_per_host(0)
 }
 
 impl ServerClient {
-    /// The server that a note tells of.
+    /// The server of a note.
     pub fn to(note: ServerNote) -> anyhow::Result<Self> {
         let client = local_http()
             .connect_timeout(Duration::from_secs(2))
             .timeout(Duration::from_secs(10))
             .build()
-            .context("making an HTTP client")?;
+            .context("creating an HTTP client")?;
         Ok(Self { note, client })
     }
 
-    /// A request to the MCP door, which may be answered by a stream without an end.
+    /// A request to the MCP endpoint, which may respond with an endless stream.
     pub fn mcp(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         self.client
             .request(method, self.url(path))
@@ -53,13 +53,13 @@ impl ServerClient {
             .timeout(LONG)
     }
 
-    /// The JSON at a path.
+    /// GETs JSON.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         let response = self.send(self.client.get(self.url(path))).await?;
         Ok(response.json().await?)
     }
 
-    /// Posts JSON, and reads JSON back.
+    /// POSTs JSON, and returns JSON.
     pub async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -71,7 +71,7 @@ impl ServerClient {
         Ok(response.json().await?)
     }
 
-    /// The same for what takes as long as it takes: a tool, or a person who is asked something.
+    /// The same without a timeout, for a tool call or a question to the user.
     pub async fn post_patiently<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -82,7 +82,7 @@ impl ServerClient {
         Ok(response.json().await?)
     }
 
-    /// The same where nothing comes back.
+    /// The same without a response body.
     pub async fn tell(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
         let request = self.client.post(self.url(path)).json(body);
         self.send(request).await.map(|_| ())
@@ -108,20 +108,20 @@ impl ServerClient {
         Ok(self.send(request).await?.json().await?)
     }
 
-    /// Removes something, where the server says more than that it is gone.
+    /// DELETEs, and returns JSON.
     pub async fn delete_for<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         let request = self.client.delete(self.url(path));
         Ok(self.send(request).await?.json().await?)
     }
 
-    /// Deletes what is at a path.
+    /// DELETEs without a response body.
     pub async fn delete(&self, path: &str) -> anyhow::Result<()> {
         self.send(self.client.delete(self.url(path)))
             .await
             .map(|_| ())
     }
 
-    /// Fetches something of any size, and hands it on as it comes.
+    /// Downloads a response of any size, and passes it on in chunks.
     pub async fn download(
         &self,
         path: &str,
@@ -135,7 +135,7 @@ impl ServerClient {
         Ok(())
     }
 
-    /// Where it is, and what lets in there.
+    /// Its URL and token.
     pub fn address(&self) -> (&str, &str) {
         (&self.note.url, &self.note.token)
     }

@@ -1,21 +1,21 @@
-//! Why a secret cannot be kept or given out. No error holds a value.
+//! Errors of secrets. No error contains a value.
 
 use std::{io, path::PathBuf};
 
-/// What went wrong with secrets.
+/// Why a secret cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
-    /// A name that no secret can have.
+    /// An invalid name.
     #[error(
-        "{0:?} cannot be the name of a secret; use 1 to 64 letters, digits, underscores, dots and hyphens"
+        "{0:?} is not a valid name of a secret; use 1 to 64 letters, digits, underscores, dots and hyphens"
     )]
     BadName(String),
-    /// A value that no secret can have.
-    #[error("this cannot be a secret: {0}")]
+    /// An invalid value.
+    #[error("invalid secret: {0}")]
     BadValue(&'static str),
-    /// Others can read it.
+    /// Others can access it.
     #[error(
-        "{path} can be read or changed by others (its mode is {mode:03o}), so nothing is read from it or written to it; run: chmod {wanted:03o} '{path}'",
+        "{path} is accessible to other users (mode {mode:03o}) and was not used; run: chmod {wanted:03o} '{path}'",
         path = path.display()
     )]
     Open {
@@ -28,37 +28,37 @@ pub enum SecretsError {
     },
     /// It belongs to another user.
     #[error(
-        "{path} belongs to another user (with the number {owner}), so nothing is read from it or written to it; if that is you, run: sudo chown \"$(id -u)\" '{path}'",
+        "{path} belongs to another user (uid {owner}) and was not used; if that is you, run: sudo chown \"$(id -u)\" '{path}'",
         path = path.display()
     )]
     Foreign {
         /// The file or folder.
         path: PathBuf,
-        /// The number of its owner.
+        /// The uid of its owner.
         owner: u32,
     },
-    /// Something else lies where the secrets should.
-    #[error("{path} is {what}, so nothing is read from it or written to it; move it away", path = path.display())]
+    /// The path is not a regular file or folder.
+    #[error("{path} is {what} and was not used; move it away", path = path.display())]
     Misplaced {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// What it is.
         what: &'static str,
     },
-    /// The file does not hold secrets.
-    #[error("{path} cannot be understood (line {line}); mend it or move it away", path = path.display())]
+    /// The file is invalid.
+    #[error("{path} is invalid (line {line}); fix it or move it away", path = path.display())]
     Garbled {
         /// The file.
         path: PathBuf,
-        /// Where it ends to make sense.
+        /// The line of the error.
         line: usize,
     },
-    /// The keyring does not work.
+    /// The keyring failed.
     #[error(
-        "the keyring of this system cannot be used: {0}; unlock it or start one such as gnome-keyring, or set `secrets: file` in config.yaml"
+        "cannot use the system keyring: {0}; unlock it, start one such as gnome-keyring, or set `secrets: file` in config.yaml"
     )]
     Keyring(String),
-    /// A file or folder cannot be used.
+    /// A file or folder cannot be accessed.
     #[error("{path}: {error}", path = path.display())]
     Io {
         /// Which.

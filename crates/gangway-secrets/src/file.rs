@@ -24,7 +24,7 @@ struct Kept {
     set_at: Timestamp,
 }
 
-/// The one place where a value is written out.
+/// The only place where a value is serialized.
 fn exposed<S: Serializer>(value: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(value.expose_secret())
 }
@@ -38,7 +38,7 @@ fn read(folder: &Path) -> Result<Credentials, SecretsError> {
     let Some(bytes) = private::read(&path)? else {
         return Ok(Credentials::default());
     };
-    // The words of the parser could repeat a value.
+    // The parser's message could contain a value.
     serde_json::from_slice(&bytes).map_err(|error| SecretsError::Garbled {
         path,
         line: error.line(),
@@ -46,7 +46,7 @@ fn read(folder: &Path) -> Result<Credentials, SecretsError> {
 }
 
 fn write(folder: &Path, credentials: &Credentials) -> Result<(), SecretsError> {
-    // Room for all of it at once: memory that grows would leave copies of values behind.
+    // Allocated at once: growing would leave copies of values in memory.
     let size = |(name, kept): (&SecretName, &Kept)| {
         name.as_str().len() + 6 * kept.value.expose_secret().len() + 200
     };

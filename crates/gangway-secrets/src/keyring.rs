@@ -1,4 +1,4 @@
-//! Secrets in the keyring of the system. It cannot say what it has of ours, so the names are kept in `names.json`.
+//! Secrets in the system keyring. It cannot list our entries, so their names are stored in `names.json`.
 
 use std::{
     collections::BTreeMap,
@@ -20,12 +20,12 @@ use windows_native_keyring_store::Store;
 #[cfg(all(unix, not(target_os = "macos")))]
 use zbus_secret_service_keyring_store::Store;
 
-/// What our entries are filed under.
+/// The service name of our entries.
 const SERVICE: &str = "gangway";
 
 #[derive(Default, Serialize, Deserialize)]
 struct Names {
-    /// Tells the entries of this data folder from those of others.
+    /// Distinguishes the entries of this data folder from those of others.
     id: String,
     secrets: BTreeMap<SecretName, Timestamp>,
 }
@@ -61,7 +61,7 @@ impl Names {
 
 fn unusable(error: Error) -> SecretsError {
     SecretsError::Keyring(match error {
-        // These carry what was kept.
+        // These errors contain the stored value.
         Error::BadEncoding(_) | Error::BadDataFormat(..) => "the entry is not text".into(),
         other => other.to_string(),
     })
@@ -106,7 +106,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<Listed>, SecretsError> {
 pub(super) fn remove(folder: &Path, name: &SecretName) -> Result<bool, SecretsError> {
     let mut names = Names::read(folder)?;
     match names.entry(name)?.delete_credential() {
-        // Someone took it out of the keyring by hand.
+        // The entry was deleted in the keyring.
         Ok(()) | Err(Error::NoEntry) => {}
         Err(error) => return Err(unusable(error)),
     }

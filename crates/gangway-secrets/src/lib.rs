@@ -1,4 +1,4 @@
-//! Keys of model providers: kept in a private file or in the keyring of the system, given out by name.
+//! API keys of model providers and other secrets: stored in a private file or in the system keyring, read by name.
 
 mod error;
 mod file;
@@ -20,21 +20,21 @@ pub use error::SecretsError;
 pub use name::{SecretName, parse_value};
 pub use placeholder::{MissingSecret, fill_placeholders};
 
-/// Where secrets are kept.
+/// Where secrets are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// In a file that its owner alone can read.
+    /// A file that only its owner can read.
     #[default]
     File,
-    /// In the keyring of the system.
+    /// The system keyring.
     Keyring,
 }
 
 /// The secrets of a data folder.
 ///
-/// Each call looks at what is kept now, so that a server sees what a command has just changed. Calls block: a file is
-/// read, or the keyring is asked, which may in turn ask the person to unlock it.
+/// Each call reads the current state, so that a server sees the changes of commands. Calls block: a file is read, or
+/// the keyring is queried, which may ask the user to unlock it.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     folder: PathBuf,
@@ -52,7 +52,7 @@ pub struct Listed {
 }
 
 impl Secrets {
-    /// The secrets of this data folder, which need not be there yet.
+    /// The secrets of this data folder, which need not exist yet.
     #[must_use]
     pub fn open(data: &Path, place: Place) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Secrets {
         }
     }
 
-    /// The value of a secret.
+    /// Reads a secret.
     pub fn get(&self, name: &SecretName) -> Result<Option<SecretString>, SecretsError> {
         match self.place {
             Place::File => file::get(&self.folder, name),
@@ -69,7 +69,7 @@ impl Secrets {
         }
     }
 
-    /// Keeps a secret, in place of the one it was; [`parse_value`] says what a value may be.
+    /// Stores or replaces a secret; validate the value with [`parse_value`].
     pub fn set(&self, name: &SecretName, value: &SecretString) -> Result<(), SecretsError> {
         let _lock = self.lock()?;
         match self.place {
@@ -78,7 +78,7 @@ impl Secrets {
         }
     }
 
-    /// The names there are, never with values.
+    /// All names, without values.
     pub fn list(&self) -> Result<Vec<Listed>, SecretsError> {
         match self.place {
             Place::File => file::list(&self.folder),
@@ -86,7 +86,7 @@ impl Secrets {
         }
     }
 
-    /// Forgets a secret; false when there was none.
+    /// Deletes a secret; false if it does not exist.
     pub fn remove(&self, name: &SecretName) -> Result<bool, SecretsError> {
         if self.list()?.iter().all(|listed| listed.name != *name) {
             return Ok(false);
@@ -98,7 +98,7 @@ impl Secrets {
         }
     }
 
-    /// One writer at a time, or the later of two would undo the earlier.
+    /// One writer at a time, or concurrent changes would be lost.
     fn lock(&self) -> Result<File, SecretsError> {
         private::make_folder(&self.folder)?;
         private::lock(&self.folder.join("lock"))

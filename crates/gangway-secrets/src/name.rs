@@ -1,4 +1,4 @@
-//! What a secret may be called, and what it may be.
+//! Names and values of secrets.
 
 use std::{fmt, str::FromStr};
 
@@ -16,7 +16,7 @@ const MAX_VALUE: usize = 16 << 10;
 pub struct SecretName(String);
 
 impl SecretName {
-    /// Reads a name.
+    /// Parses a name.
     pub fn parse(text: &str) -> Result<Self, SecretsError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         if text.is_empty() || text.len() > 64 || !text.chars().all(plain) {
@@ -60,19 +60,19 @@ impl fmt::Display for SecretName {
     }
 }
 
-/// A value without the white space around it, if it can be one.
+/// Trims and validates a value.
 pub fn parse_value(text: &SecretString) -> Result<SecretString, SecretsError> {
     let value = text.expose_secret().trim();
     if value.is_empty() {
         return Err(SecretsError::BadValue("it is empty"));
     }
     if value.len() > MAX_VALUE {
-        return Err(SecretsError::BadValue("it has more than 16384 bytes"));
+        return Err(SecretsError::BadValue("it must be at most 16384 bytes"));
     }
     // In a header, a line break would begin another one.
     if value.chars().any(char::is_control) {
         return Err(SecretsError::BadValue(
-            "it has control characters in it, such as a line break",
+            "it must not contain control characters such as line breaks",
         ));
     }
     Ok(value.into())

@@ -1,11 +1,11 @@
-//! Placeholders such as `${secret:NAME}` in settings, which stand for secrets.
+//! Placeholders such as `${secret:NAME}` in settings.
 
-/// A placeholder names a secret that is not set.
+/// A placeholder of a secret that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret {0} is not set; set it with: gangway secrets set {0}")]
 pub struct MissingSecret(pub String);
 
-/// Replaces each placeholder by its secret; `secret` looks them up by name.
+/// Replaces each placeholder with its secret; `secret` looks up secrets by name.
 pub fn fill_placeholders(
     text: &str,
     mut secret: impl FnMut(&str) -> Option<String>,

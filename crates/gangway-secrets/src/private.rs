@@ -1,4 +1,4 @@
-//! Files and folders that nobody but their owner can look into.
+//! Files and folders that only their owner can access.
 
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::SecretsError;
 
-/// Far more than all keys of a person.
+/// Far more than all keys of a user.
 const MAX_FILE: u64 = 16 << 20;
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> SecretsError {
@@ -20,7 +20,7 @@ fn failed(path: &Path) -> impl Fn(std::io::Error) -> SecretsError {
     }
 }
 
-/// Makes the folder unless it is there, and refuses one that others can look into.
+/// Creates the folder if necessary, and rejects one that others can access.
 pub(super) fn make_folder(folder: &Path) -> Result<(), SecretsError> {
     gangway_files::make_private_folder(folder).map_err(failed(folder))?;
     check_folder(folder)
@@ -31,7 +31,7 @@ fn check_folder(folder: &Path) -> Result<(), SecretsError> {
     check(folder, &there, 0o700)
 }
 
-/// Waits until this process is the only one that changes secrets.
+/// Locks the secrets against other processes.
 pub(super) fn lock(path: &Path) -> Result<File, SecretsError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -42,7 +42,7 @@ pub(super) fn lock(path: &Path) -> Result<File, SecretsError> {
     Ok(lock)
 }
 
-/// The content of a file, if it is there and nobody else can see it.
+/// The contents of a file, if it exists and only its owner can access it.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, SecretsError> {
     let there = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -62,13 +62,13 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, SecretsErr
         check_folder(folder)?;
     }
     let file = File::open(path).map_err(failed(path))?;
-    // What was opened is what counts, not what lay there a moment ago.
+    // Checks the open file, since the path may have been replaced.
     let opened = file.metadata().map_err(failed(path))?;
     check(path, &opened, 0o600)?;
     if opened.len() > MAX_FILE {
         return Err(misplaced("far too large"));
     }
-    // Memory that has to grow would leave copies behind.
+    // Allocated at once: growing would leave copies in memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(opened.len() as usize + 1));
     file.take(MAX_FILE)
         .read_to_end(&mut bytes)
@@ -76,7 +76,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, SecretsErr
     Ok(Some(bytes))
 }
 
-/// Writes a file whole, for its owner alone.
+/// Writes a file atomically, for its owner only.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), SecretsError> {
     gangway_core::atomic_file::write(path, bytes).map_err(failed(path))
 }
@@ -102,9 +102,9 @@ fn check(path: &Path, there: &Metadata, wanted: u32) -> Result<(), SecretsError>
     Ok(())
 }
 
-/// Elsewhere the folder of a user is private by the rules of the system.
+/// Elsewhere a user's folder is private by default.
 #[cfg(not(unix))]
-#[allow(clippy::unnecessary_wraps, reason = "the other one refuses")]
+#[allow(clippy::unnecessary_wraps, reason = "the Unix version fails")]
 fn check(_path: &Path, _there: &Metadata, _wanted: u32) -> Result<(), SecretsError> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Opens a page in the person's browser.
+//! Opens a page in the user's browser.
 
 use std::{
     ffi::OsStr,
@@ -16,10 +16,10 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Asks the desktop to open a page; false when there is no desktop to ask. `withheld` names variables that the browser has no
-/// use for: keys.
+/// Asks the desktop to open a page; false without a desktop. `withheld` names environment variables that the browser
+/// must not get, such as API keys.
 pub fn open<'a>(page: impl AsRef<OsStr>, withheld: impl Iterator<Item = &'a str>) -> bool {
-    // Without a desktop xdg-open may try a browser for terminals, in the middle of our own output.
+    // Without a desktop, xdg-open may start a text browser in the middle of our output.
     let desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
         .any(|name| std::env::var_os(name).is_some());
@@ -38,13 +38,13 @@ pub fn open<'a>(page: impl AsRef<OsStr>, withheld: impl Iterator<Item = &'a str>
     command.spawn().is_ok()
 }
 
-/// The same for a link that logs in: it leads there by a page that only its owner can read, since every user of the machine
-/// can read the arguments of a command.
+/// The same for a login link: opens a file that only its owner can read, since all users of the machine can see the
+/// arguments of processes.
 pub fn open_login<'a>(url: &str, data: &Path, withheld: impl Iterator<Item = &'a str>) -> bool {
     forward(url, &place(data)).is_ok_and(|page| open(page, withheld))
 }
 
-/// Browsers in a snap read no hidden folder.
+/// Snap browsers cannot read hidden folders.
 fn place(data: &Path) -> PathBuf {
     let home = std::env::home_dir().filter(|_| Path::new("/snap/bin").is_dir());
     home.unwrap_or_else(|| data.to_owned())
@@ -56,7 +56,7 @@ fn forward(url: &str, folder: &Path) -> std::io::Result<PathBuf> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // One that is there may have been made by somebody else, readable for them.
+    // An existing file may belong to another user, or be readable by others.
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}

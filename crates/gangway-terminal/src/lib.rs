@@ -1,4 +1,4 @@
-//! Output of commands, sanitized for the terminal, and the person's browser. Depends on `gangway-core` alone.
+//! Sanitized terminal output, and the user's browser. Depends on `gangway-core` alone.
 #![allow(
     clippy::print_stderr,
     reason = "writing to the terminal is what this crate is for"
@@ -14,8 +14,7 @@ use std::{
 pub use gangway_core::text::for_terminal;
 use gangway_core::text::{escaped_json, is_hidden};
 
-/// Prints a line, as `println!` does, in which nothing can move the cursor or reorder the text: much of what is printed
-/// was written by strangers.
+/// Prints a line like `println!`, sanitized: untrusted text cannot move the cursor or reorder the line.
 #[macro_export]
 macro_rules! say {
     () => { $crate::line("") };
@@ -28,22 +27,22 @@ macro_rules! complain {
     ($($words:tt)*) => { $crate::error_line(&$crate::for_terminal(&format!($($words)*))) };
 }
 
-/// Prints a line as it is.
+/// Prints a line without sanitizing.
 pub fn line(text: &str) {
     written(writeln!(io::stdout(), "{text}"));
 }
 
-/// Prints a line as it is on standard error.
+/// Prints a line without sanitizing on standard error.
 pub fn error_line(text: &str) {
     eprintln!("{text}");
 }
 
-/// Prints a text as it is.
+/// Prints a text without sanitizing.
 pub fn text(text: impl Display) {
     written(write!(io::stdout(), "{text}"));
 }
 
-/// Prints JSON in which strings hold nothing that a terminal would obey.
+/// Prints JSON with escaped control characters.
 pub fn json(json: &str) {
     line(&escaped_json(json));
 }
@@ -54,7 +53,7 @@ pub fn print_json<T: serde::Serialize>(value: &T) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Standard output for what is exported: sanitized on a terminal, byte for byte elsewhere.
+/// Standard output for exports: sanitized on a terminal, unchanged elsewhere.
 pub fn output() -> Box<dyn Write> {
     let out = io::stdout();
     match out.is_terminal() {
@@ -63,10 +62,10 @@ pub fn output() -> Box<dyn Write> {
     }
 }
 
-/// Writes to a terminal what does nothing to it but appear.
+/// A writer that sanitizes its output.
 pub struct Terminal<W> {
     to: W,
-    /// The beginning of a character whose end is still to come.
+    /// An incomplete character.
     rest: Vec<u8>,
 }
 
@@ -96,7 +95,8 @@ impl<W: Write> Write for Terminal<W> {
     }
 }
 
-/// Where log lines go. Their library escapes controls; this replaces what else deceives, and keeps its colours.
+/// The writer of log lines. Their library escapes control characters; this replaces other deceptive characters, and
+/// keeps its colors.
 pub struct LogOutput<W>(pub W);
 
 impl<W: Write> Write for LogOutput<W> {
@@ -116,10 +116,10 @@ impl<W: Write> Write for LogOutput<W> {
 fn written(done: io::Result<()>) {
     let Err(error) = done else { return };
     if error.kind() == io::ErrorKind::BrokenPipe {
-        // Whoever reads on the other side has seen enough.
+        // The reader of the pipe has exited.
         std::process::exit(0);
     }
-    eprintln!("gangway: writing what there is to say: {error}");
+    eprintln!("gangway: cannot write the output: {error}");
     std::process::exit(1);
 }
 

@@ -1,5 +1,5 @@
-//! The folders that sessions work in. Those of sessions that name none are made by one thread: a burst of new sessions
-//! wakes no crowd of them.
+//! The working folders of sessions. Default folders are created by a single thread, so that a burst of new sessions
+//! does not wake many.
 
 use std::{
     fs::DirEntry,
@@ -13,12 +13,12 @@ use gangway_files::{FileError, Folder, Limits, make_private_folder};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-/// Folders that may wait to be made; more callers wait outside.
+/// Capacity of the queue; more callers wait outside.
 const WAITING: usize = 64;
 
 type Wish = (PathBuf, oneshot::Sender<io::Result<()>>);
 
-/// Where the folders are, and who makes them.
+/// The location of the folders, and the thread that creates them.
 pub struct Workspaces {
     data: PathBuf,
     root: PathBuf,
@@ -26,14 +26,14 @@ pub struct Workspaces {
 }
 
 impl Workspaces {
-    /// In this data folder; the thread ends with the value.
+    /// In this data folder; the thread ends when this is dropped.
     pub fn new(data: &Path) -> io::Result<Self> {
         let (wishes, mut waiting) = mpsc::channel::<Wish>(WAITING);
         std::thread::Builder::new()
             .name("gangway-folders".into())
             .spawn(move || {
                 while let Some((folder, reply)) = waiting.blocking_recv() {
-                    // A caller that went away needs no answer.
+                    // A caller that was dropped needs no answer.
                     let _ = reply.send(make_private_folder(&folder));
                 }
             })?;
@@ -50,20 +50,20 @@ impl Workspaces {
         &self.data
     }
 
-    /// The folder with what is kept of a session beside its log.
+    /// The folder for a session's data besides its log.
     #[must_use]
     pub fn beside(&self, session: SessionId) -> PathBuf {
         self.data.join("sessions").join(session.to_string())
     }
 
-    /// Where the folder of a session is, whether or not it was made.
+    /// The path of a session's default folder, whether it exists or not.
     #[must_use]
     pub fn folder(&self, session: SessionId) -> PathBuf {
         self.root.join(session.to_string())
     }
 
-    /// Whether a session may work in a folder, whatever links lead to it. The data folder holds keys and conversations: no
-    /// workspace lies in it, but for those that Gangway made, and none contains it.
+    /// Whether a session may work in a folder, after resolving links. The data folder contains keys and conversations:
+    /// no workspace is inside it, except for default folders, and none contains it.
     pub fn check(&self, folder: &Path) -> io::Result<bool> {
         let (folder, data) = (folder.canonicalize()?, self.data.canonicalize()?);
         let made = self.root.canonicalize();
@@ -74,12 +74,12 @@ impl Workspaces {
         Ok(apart && !leads_to(&folder, &data) && !leads_to(&data, &folder))
     }
 
-    /// The folder of a session, as long as it may be one: where it leads is looked at each time it is opened.
+    /// The working folder of a session, if allowed; links are resolved each time it is opened.
     pub async fn open(self: &Arc<Self>, folder: &Path) -> Result<Folder, FileError> {
         self.open_with(folder, Limits::default()).await
     }
 
-    /// The same with limits of its own.
+    /// The same with other limits.
     pub async fn open_with(
         self: &Arc<Self>,
         folder: &Path,
@@ -90,14 +90,14 @@ impl Workspaces {
         match checked {
             Ok(Ok(true)) => Folder::open_with(folder, limits).await,
             Ok(Ok(false)) => Err(FileError::NoFolder(
-                "it leads to Gangway's own data".to_owned(),
+                "it is in Gangway's data folder".to_owned(),
             )),
             Ok(Err(error)) => Err(FileError::NoFolder(error.to_string())),
             Err(error) => Err(FileError::Io(error.to_string())),
         }
     }
 
-    /// The sessions that have a folder in which nothing changed since then.
+    /// The sessions whose default folder has not changed since then.
     pub async fn left_over(&self, before: Timestamp) -> Vec<SessionId> {
         let root = self.root.clone();
         let look = move || {
@@ -114,11 +114,11 @@ impl Workspaces {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// Makes the folder of a session.
+    /// Creates the default folder of a session.
     pub async fn make(&self, session: SessionId) -> io::Result<PathBuf> {
         let folder = self.folder(session);
         let (reply, made) = oneshot::channel();
-        let stopped = |_| io::Error::other("the thread that makes folders has stopped");
+        let stopped = |_| io::Error::other("the thread that creates folders has stopped");
         let wish = (folder.clone(), reply);
         self.wishes.send(wish).await.map_err(|_| stopped(()))?;
         made.await.map_err(|_| stopped(()))??;
@@ -126,7 +126,7 @@ impl Workspaces {
     }
 }
 
-/// Whether one of the folders around a path, or the path itself, is this folder under another name, as with a bind mount.
+/// Whether a path or one of its parents is this folder under another name, as with a bind mount.
 #[cfg(unix)]
 fn leads_to(path: &Path, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,6 +1,6 @@
-//! Sessions and the folders they work in.
+//! Sessions and their working folders.
 //!
-//! - `folders`: where workspaces are, and which folders may be one
+//! - `folders`: the location of workspaces, and which folders are allowed
 //! - `sessions`: creates and removes a session together with its folder
 //!
 //! Depends on gangway-core and gangway-files alone.

@@ -1,4 +1,4 @@
-//! Sessions with a folder of their own where they name none.
+//! Sessions, with a default folder if they name none.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workspaces;
 
-/// How long a session that was for one task stays: long enough to be looked into.
+/// How long a session for a single task is kept: long enough for debugging.
 const KEPT: SignedDuration = SignedDuration::from_hours(1);
 
-/// How often it is looked for such sessions.
+/// Interval of the cleanup.
 const SWEEP: Duration = Duration::from_secs(600);
 
-/// The sessions of a hub, each with a folder to work in.
+/// The sessions of a hub with their working folders.
 #[derive(Clone)]
 pub struct Sessions {
     hub: Arc<Hub>,
@@ -22,7 +22,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions of this hub that get their folders here.
+    /// Sessions of this hub, with default folders here.
     #[must_use]
     pub fn new(hub: Arc<Hub>, workspaces: Arc<Workspaces>) -> Self {
         Self { hub, workspaces }
@@ -40,16 +40,16 @@ impl Sessions {
         &self.workspaces
     }
 
-    /// Makes a session. Without a folder in the wish it gets one of its own, which goes again if the session does not
-    /// come to be.
+    /// Creates a session. Without `cwd` it gets a default folder, which is removed again if the session cannot be
+    /// created.
     pub async fn create(&self, wish: NewSession) -> Result<(SessionId, Profile)> {
         let id = SessionId::new();
         Ok((id, self.create_as(id, wish).await?))
     }
 
-    /// The same, under a name that the caller chose.
+    /// The same with an id of the caller's choice.
     pub async fn create_as(&self, id: SessionId, mut wish: NewSession) -> Result<Profile> {
-        // A folder that is made before its session is refused would stay behind.
+        // A folder that is created before its session is rejected would be left behind.
         if let Some(agent) = &wish.agent {
             self.hub.agents().get(agent)?;
         }
@@ -60,19 +60,19 @@ impl Sessions {
             wish.cwd = folder.to_string_lossy().into_owned();
         }
         let created = self.hub.create(id, wish).await;
-        // One that was written but not synced is there, and needs its folder.
+        // A session that was written but not synced exists, and needs its folder.
         if own && created.is_err() && self.hub.describe(id).await.is_err() {
             self.remove_folder(id).await;
         }
         created
     }
 
-    /// Removes the sessions that were for one task only and were last used before then; how many.
+    /// Removes the sessions for a single task that were last used before then; returns their number.
     pub async fn sweep(&self, before: Timestamp) -> Result<usize> {
         let mut removed = 0;
         for id in self.hub.left_over(before).await? {
             let session = self.hub.open(id).await?;
-            // One that still answers is looked at again next time.
+            // A session with a running turn is checked again next time.
             if !session.is_running() {
                 session.submit(Command::Delete).await?;
                 self.remove_folder(id).await;
@@ -82,8 +82,8 @@ impl Sessions {
         Ok(removed)
     }
 
-    /// Removes folders that were made for sessions which do not exist, if nothing changed in them since then: a crash
-    /// can come between the folder and the session.
+    /// Removes default folders without a session that have not changed since then: a crash may occur between the
+    /// creation of the folder and of the session.
     pub async fn sweep_folders(&self, before: Timestamp) -> usize {
         let mut removed = 0;
         for id in self.workspaces.left_over(before).await {
@@ -95,15 +95,15 @@ impl Sessions {
         removed
     }
 
-    /// Does so now and then, until the server stops.
+    /// Cleans up periodically until the server stops.
     pub async fn keep_swept(self, stop: CancellationToken) {
         loop {
             let before = Timestamp::now() - KEPT;
             if let Err(error) = self.hub.sweep_launches(before).await {
-                tracing::warn!(%error, "launches that are over could not be removed");
+                tracing::warn!(%error, "cannot remove expired launches");
             }
             if let Err(error) = self.sweep(before).await {
-                tracing::warn!(%error, "sessions that are over could not be removed");
+                tracing::warn!(%error, "cannot remove expired sessions");
             }
             let workspaces = self.sweep_folders(before).await;
             if workspaces > 0 {
@@ -116,12 +116,12 @@ impl Sessions {
         }
     }
 
-    /// Removes the folder that was made for a session; one that the caller named stays.
+    /// Removes the default folder of a session; other folders stay.
     pub async fn remove_folder(&self, id: SessionId) {
         if let Err(error) = tokio::fs::remove_dir_all(self.workspaces.folder(id)).await
             && error.kind() != std::io::ErrorKind::NotFound
         {
-            tracing::warn!(%error, "the folder of a session could not be removed");
+            tracing::warn!(%error, "cannot remove the folder of a session");
         }
         tokio::fs::remove_dir_all(self.workspaces.beside(id))
             .await

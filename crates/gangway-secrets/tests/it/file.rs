@@ -72,7 +72,7 @@ fn no_error_and_no_debug_output_holds_a_value() {
         let error = secrets.get(&name("A")).unwrap_err();
         assert!(matches!(error, SecretsError::Garbled { .. }), "{error}");
         assert!(!format!("{error} {error:?}").contains("hidden"), "{error}");
-        // What cannot be understood is not written over either.
+        // An invalid file is not overwritten either.
         assert!(secrets.set(&name("B"), &"x".into()).is_err());
     }
 }
@@ -109,7 +109,7 @@ fn what_others_can_look_into_is_refused_with_what_to_run() {
         set_mode(path, right);
         assert_eq!(names(&secrets), ["A"]);
     }
-    // A link could lead to anything.
+    // A link could point anywhere.
     let elsewhere = data.path().join("elsewhere");
     fs::rename(&file, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &file).unwrap();

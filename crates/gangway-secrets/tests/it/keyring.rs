@@ -1,4 +1,4 @@
-//! Secrets in a keyring: a real one, on a bus of its own.
+//! Secrets in a real keyring on its own D-Bus.
 
 use std::{path::PathBuf, process::Command};
 
@@ -6,10 +6,10 @@ use gangway_secrets::{Place, Secrets};
 
 use super::{keeps_and_forgets, name, names, value_of};
 
-/// Where the test inside finds its folder.
+/// Where the inner test finds its folder.
 const DATA: &str = "KEYRING_TEST_DATA";
 
-/// A bus, a keyring that is unlocked, and this test binary with the test inside.
+/// Starts a D-Bus, an unlocked keyring, and this test binary with the inner test.
 const SESSION: &str = r#"
 printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null &&
 exec "$0" --ignored --exact keyring::inside
@@ -21,7 +21,7 @@ fn secrets_are_kept_in_the_keyring_and_only_their_names_in_a_file() {
     let output = Command::new("dbus-run-session")
         .args(["--", "sh", "-c", SESSION])
         .arg(std::env::current_exe().unwrap())
-        // The keyring is made here, and nobody's own is touched.
+        // The keyring is created here; the user's own is untouched.
         .env("HOME", folder.path())
         .env("XDG_RUNTIME_DIR", folder.path())
         .env_remove("XDG_DATA_HOME")
@@ -37,11 +37,11 @@ fn secrets_are_kept_in_the_keyring_and_only_their_names_in_a_file() {
 }
 
 #[tokio::test]
-#[ignore = "runs within the test above, which brings the keyring"]
+#[ignore = "run by the test above, which starts the keyring"]
 async fn inside() {
     let data = PathBuf::from(std::env::var_os(DATA).unwrap());
     let secrets = Secrets::open(&data, Place::Keyring);
-    // As a server calls it.
+    // Like a server does.
     let kept = secrets.clone();
     tokio::task::spawn_blocking(move || keeps_and_forgets(&kept))
         .await
@@ -50,7 +50,7 @@ async fn inside() {
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("b.c-d_1") && !text.contains("two"), "{text}");
     assert!(!data.join("secrets/credentials.json").exists());
-    // Another data folder has secrets of its own under the same names.
+    // Another data folder has its own secrets under the same names.
     let other = Secrets::open(&data.join("other"), Place::Keyring);
     other.set(&name("b.c-d_1"), &"three".into()).unwrap();
     assert_eq!(value_of(&secrets, "b.c-d_1").unwrap(), "two");

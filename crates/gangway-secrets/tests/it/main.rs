@@ -1,4 +1,4 @@
-//! Keys of model providers, in a file and in a keyring.
+//! Secrets in a file and in a keyring.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +26,7 @@ fn names(secrets: &Secrets) -> Vec<String> {
     list.map(|listed| listed.name.to_string()).collect()
 }
 
-/// What holds wherever secrets are kept.
+/// Guarantees of every backend.
 fn keeps_and_forgets(secrets: &Secrets) {
     assert_eq!(value_of(secrets, "A"), None);
     assert!(!secrets.remove(&name("A")).unwrap());
