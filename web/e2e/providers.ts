@@ -119,7 +119,7 @@ export class FakeOllama extends Provider {
   }
 }
 
-/** OpenAI's chat completions for whoever has the key; `weather`, `too many` and `fail` in a prompt do what they say. */
+/** OpenAI's chat completions with a key; `weather`, `too many` and `fail` in a prompt do what they say. */
 export class FakeOpenAi extends Provider {
   readonly key = "sk-work-5d8e0c1f";
 

@@ -50,7 +50,7 @@ export interface ServerSettings {
   personas?: Record<string, string>;
 }
 
-/** A program of the servers of tools that `scripts/setup.sh mcp-servers` installs. */
+/** A program of the MCP servers that `scripts/setup.sh mcp-servers` installs. */
 export function toolServer(path: string): string {
   return fileURLToPath(
     new URL(`../../target/mcp-servers/${path}`, import.meta.url),
@@ -67,7 +67,7 @@ export class Server {
   url = "";
   /** An API key, when the test asked for one. */
   key = "";
-  /** The token that programs of whoever owns the data folder use. */
+  /** The token of the data folder's owner. */
   token = "";
 
   private constructor(folder: string) {
@@ -99,7 +99,7 @@ export class Server {
         catalog_url: catalog,
         ...(settings.toolSeconds && { timeout_seconds: settings.toolSeconds }),
       },
-      // What runs on the machine of whoever tests is not part of the test.
+      // Programs on the developer's machine are not part of the test.
       models: { detect: false },
     };
     await writeFile(join(folder, "config.yaml"), JSON.stringify(config));
@@ -151,7 +151,7 @@ export class Server {
     this.token = (JSON.parse(lock) as { token: string }).token;
   }
 
-  /** Asks as a program of whoever owns the data folder. */
+  /** Sends a request with the owner's token. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${this.token}`);
@@ -255,7 +255,7 @@ export class Server {
     await this.#end("SIGTERM");
   }
 
-  /** Ends the process, and leaves its settings to whoever starts with the data folder alone. */
+  /** Ends the process, and leaves its settings for a start with the data folder alone. */
   async retire(): Promise<void> {
     await this.#end("SIGTERM");
     const text = await readFile(join(this.#folder, "config.yaml"), "utf8");

@@ -1,4 +1,4 @@
-// Pages of somebody else's that use Gangway, on two origins, with a server of tools and everything that goes wrong.
+// Pages of somebody else's that use Gangway, on two origins, with an MCP server and everything that goes wrong.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import {
@@ -46,9 +46,9 @@ export class Site {
   readonly #server: HttpServer;
   readonly #gangway: string;
   #port = 0;
-  /** What the site's server of tools was asked, by method. */
+  /** What the site's MCP server was asked, by method. */
   readonly asked: string[] = [];
-  /** True when the site's server of tools answers nobody. */
+  /** True when the site's MCP server answers nobody. */
   broken = false;
   /** Files of a test's own, by their paths. */
   own: Record<string, string> = {};
@@ -173,7 +173,7 @@ export class Site {
     return `<iframe name="${host}" src="${url}" data-gangway-delegate></iframe>`;
   }
 
-  /** A server of tools with one tool, `price`. */
+  /** An MCP server with one tool, `price`. */
   async #mcp(request: IncomingMessage, response: ServerResponse) {
     let body = "";
     for await (const chunk of request) body += String(chunk);
@@ -354,7 +354,7 @@ export async function valueOf<T>(page: Page, expression: string): Promise<T> {
   );
 }
 
-/** Waits until the servers of tools are up. */
+/** Waits until the MCP servers are up. */
 export async function toolsThere(server: Server): Promise<void> {
   await expect(async () => {
     const answer = await server.fetch("/api/tools");

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Timeout of a request that needs no decision of the user.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Connect timeout; the server is on this machine.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -122,7 +122,7 @@ impl Core {
             .request(rest.method.clone(), format!("{}{}", self.url, rest.path))
             .bearer_auth(&self.token)
             .header(EXTENSION.0, EXTENSION.1)
-            .timeout(if rest.patient { LONG } else { PATIENCE });
+            .timeout(if rest.patient { LONG } else { TIMEOUT });
         let request = match &rest.once {
             Some(name) => request.header("idempotency-key", name),
             None => request,
@@ -268,7 +268,7 @@ impl Core {
                 Err(_) => Err(unreachable()),
             }
         };
-        let opened = tokio::time::timeout(PATIENCE, open).await;
+        let opened = tokio::time::timeout(TIMEOUT, open).await;
         opened.unwrap_or_else(|_| Err(unreachable()))
     }
 }

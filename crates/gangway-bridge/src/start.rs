@@ -17,7 +17,7 @@ use gangway_client::ServerNote;
 use gangway_files::make_private_folder;
 
 /// Seconds until it exits without clients: a little longer than a page's visit waits for a reconnect.
-const PATIENCE: &str = "35";
+const IDLE_SECONDS: &str = "35";
 
 /// Polling interval and attempts.
 const LOOK: Duration = Duration::from_millis(25);
@@ -31,7 +31,13 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
     let words = log_file(&log).with_context(|| format!("writing {}", log.display()))?;
     let mut command = Command::new(program);
     command
-        .args(["serve", "--for-browser", PATIENCE, "--log-level", "warn"])
+        .args([
+            "serve",
+            "--for-browser",
+            IDLE_SECONDS,
+            "--log-level",
+            "warn",
+        ])
         .arg("--data")
         .arg(data)
         .stdin(Stdio::null())

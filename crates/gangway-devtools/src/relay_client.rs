@@ -121,13 +121,13 @@ impl Wire {
         &mut self,
         session: &str,
         token: Option<&str>,
-        patience: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<Value> {
         let mut wish = json!({ "role": "agent", "sessionId": session });
         if let Some(token) = token {
             wish["token"] = json!(token);
         }
-        let answer = self.ask("relay.join", wish, patience).await?;
+        let answer = self.ask("relay.join", wish, timeout).await?;
         match answer["type"].as_str() {
             Some("relay.joined") => Ok(answer["payload"].clone()),
             Some("error") => bail!(
@@ -155,14 +155,14 @@ impl Wire {
         &mut self,
         kind: &str,
         payload: Value,
-        patience: Duration,
+        timeout: Duration,
     ) -> anyhow::Result<Value> {
         let id = self.send(kind, payload).await?;
         let answer = self
-            .wait(patience, |message| message["replyTo"] == id.as_str())
+            .wait(timeout, |message| message["replyTo"] == id.as_str())
             .await?;
         answer.map(|(message, _)| message).ok_or_else(|| {
-            let seconds = patience.as_secs();
+            let seconds = timeout.as_secs();
             anyhow!("{kind} was not answered within {seconds} seconds; an answer must have the request's id as replyTo")
         })
     }
@@ -170,13 +170,13 @@ impl Wire {
     /// The first matching message and its size, already received or within the timeout.
     pub async fn wait(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         fits: impl Fn(&Value) -> bool,
     ) -> anyhow::Result<Option<(Value, usize)>> {
         if let Some(place) = self.kept.iter().position(|(message, _)| fits(message)) {
             return Ok(self.kept.remove(place));
         }
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         loop {
             let Ok(heard) = timeout_at(until, self.hear()).await else {
                 return Ok(None);

@@ -24,14 +24,14 @@ pub(super) fn through<T>(
         Err(outside @ FileError::Outside { .. }) => outside,
         other => return other,
     };
-    match spelled_out(dir, place, path) {
+    match resolve_links(dir, place, path) {
         Some(real) if real != *path => work(&real),
         _ => Err(outside),
     }
 }
 
 /// The path without symlinks; `None` where one leads outside of the folder at `place`.
-fn spelled_out(dir: &Dir, place: &Path, path: &FilePath) -> Option<FilePath> {
+fn resolve_links(dir: &Dir, place: &Path, path: &FilePath) -> Option<FilePath> {
     let mut done = PathBuf::new();
     let mut rest: VecDeque<PathBuf> = path.as_str().split('/').map(PathBuf::from).collect();
     let mut links = 0;

@@ -30,7 +30,7 @@ pub async fn method_not_allowed() -> ApiError {
     )
 }
 
-/// A method as it is counted: names that a client makes up would each take a place in memory for good.
+/// A method as it is counted: names that a client makes up would each take memory permanently.
 fn counted(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

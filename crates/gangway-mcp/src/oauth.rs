@@ -33,7 +33,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const MAX_PENDING: usize = 16;
 
 /// A pending login expires after this time.
-const PATIENCE: Duration = Duration::from_secs(600);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Stores the OAuth credentials of servers. The value is an opaque secret.
 pub trait TokenStore: Send + Sync {
@@ -313,7 +313,7 @@ impl Logins {
             session,
         };
         let mut pending = self.pending.lock();
-        pending.retain(|login| login.begun.elapsed() < PATIENCE);
+        pending.retain(|login| login.begun.elapsed() < LOGIN_TIMEOUT);
         if pending.len() == MAX_PENDING {
             pending.pop_front();
         }
@@ -327,7 +327,7 @@ impl Logins {
         let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(words)?;
         let login = {
             let mut pending = self.pending.lock();
-            pending.retain(|login| login.begun.elapsed() < PATIENCE);
+            pending.retain(|login| login.begun.elapsed() < LOGIN_TIMEOUT);
             let at = pending
                 .iter()
                 .position(|login| login.state == parsed.csrf_token);

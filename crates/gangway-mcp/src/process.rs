@@ -172,7 +172,7 @@ impl Process {
 
     async fn bring_down(&mut self, grace: Duration) -> String {
         for step in [Step::Wait, Step::Tell, Step::Make] {
-            let patience = match step {
+            let timeout = match step {
                 Step::Wait => grace,
                 Step::Tell => {
                     self.signal(Signal::TERM);
@@ -183,7 +183,7 @@ impl Process {
                     grace.max(SWEEP)
                 }
             };
-            if let Ok(how) = tokio::time::timeout(patience, self.ended()).await {
+            if let Ok(how) = tokio::time::timeout(timeout, self.ended()).await {
                 return how;
             }
         }

@@ -63,7 +63,7 @@ pub struct Ask {
     pub number: u64,
     pub asker: Asker,
     pub kind: FromAgent,
-    patience: Duration,
+    timeout: Duration,
     until: Instant,
 }
 
@@ -92,7 +92,7 @@ impl Asks {
 
     /// Adds a request and returns its number, or `None` if too many are pending. A message above the limit replaces
     /// the oldest one.
-    pub fn add(&mut self, asker: Asker, kind: FromAgent, patience: Duration) -> Option<u64> {
+    pub fn add(&mut self, asker: Asker, kind: FromAgent, timeout: Duration) -> Option<u64> {
         let share = share(&asker, kind);
         if self.shares.get(&share).is_some_and(|open| *open >= EACH) {
             if kind.is_answered() {
@@ -110,8 +110,8 @@ impl Asks {
             number: self.last,
             asker,
             kind,
-            patience,
-            until: Instant::now() + patience,
+            timeout,
+            until: Instant::now() + timeout,
         };
         self.open.insert(self.last, ask);
         *self.shares.entry(share).or_default() += 1;
@@ -156,8 +156,8 @@ impl Asks {
         let taken = late.iter().filter_map(|number| self.remove(*number));
         taken
             .map(|ask| {
-                let patience = ask.patience;
-                (ask, patience)
+                let timeout = ask.timeout;
+                (ask, timeout)
             })
             .collect()
     }

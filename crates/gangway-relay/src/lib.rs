@@ -73,7 +73,7 @@ pub struct Relay {
     /// Held while a session is created: the log of its study session must not be opened twice.
     making: tokio::sync::Mutex<()>,
     /// Timeout of a page's answer.
-    patience: Duration,
+    timeout: Duration,
     /// Incremented when a page joins or leaves, or its tools change.
     changes: Arc<watch::Sender<u64>>,
 }
@@ -85,7 +85,7 @@ impl Relay {
             tokens: Tokens::load(store).await?,
             sessions: Mutex::default(),
             making: tokio::sync::Mutex::default(),
-            patience: Duration::from_secs(config.answer_seconds),
+            timeout: Duration::from_secs(config.answer_seconds),
             changes: Arc::new(watch::Sender::new(0)),
         }))
     }
@@ -106,12 +106,8 @@ impl Relay {
             return Ok(None);
         }
         let study = self.studies.open_in(name).await?;
-        let session = RelaySession::new(
-            name.clone(),
-            self.patience,
-            study,
-            Arc::clone(&self.changes),
-        );
+        let session =
+            RelaySession::new(name.clone(), self.timeout, study, Arc::clone(&self.changes));
         let session = Arc::new(session);
         self.sessions
             .lock()

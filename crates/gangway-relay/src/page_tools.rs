@@ -18,7 +18,7 @@ pub(crate) const PAGE: &str = "page-";
 pub(crate) const LOOK: &str = "look";
 
 /// Timeout of a page's tool list; an agent's turn waits for it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number of tools per page.
 const TOOLS: usize = 64;
@@ -128,7 +128,7 @@ impl ToolSource for PageTools {
 
 async fn offered(pages: Vec<Arc<RelaySession>>) -> Vec<Arc<Tool>> {
     let asked = pages.iter().map(|page| async move {
-        let said: Option<Arc<RawValue>> = match page.look(PATIENCE).await {
+        let said: Option<Arc<RawValue>> = match page.look(TIMEOUT).await {
             Ok((FromHost::SnapshotState, said)) => {
                 let said = Arc::<RawValue>::from(said);
                 page.keep_offer(Arc::clone(&said));

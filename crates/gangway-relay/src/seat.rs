@@ -90,7 +90,7 @@ impl Seat {
             client: switch.client(self.number),
             id: id.map(str::to_owned),
         };
-        switch.pass_on(asker, kind, payload, self.session.patience)
+        switch.pass_on(asker, kind, payload, self.session.timeout)
     }
 
     /// Writes a request that the relay itself refused to the study log.

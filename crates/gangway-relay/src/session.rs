@@ -77,7 +77,7 @@ pub struct Joined {
 
 pub struct RelaySession {
     name: RelayName,
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     changes: Arc<watch::Sender<u64>>,
     switch: Mutex<Switch>,
     /// Held while a study session is started: concurrent requests get the same one.
@@ -87,14 +87,14 @@ pub struct RelaySession {
 impl RelaySession {
     pub(super) fn new(
         name: RelayName,
-        patience: Duration,
+        timeout: Duration,
         study: Option<Arc<StudyLog>>,
         changes: Arc<watch::Sender<u64>>,
     ) -> Self {
         Self {
             changes,
             name,
-            patience,
+            timeout,
             switch: Mutex::new(Switch::new(study)),
             starting: tokio::sync::Mutex::default(),
         }
@@ -259,12 +259,12 @@ impl RelaySession {
 
     /// Sends a request of the server itself to the page.
     pub async fn ask(&self, kind: FromAgent, payload: &RawValue) -> Answer {
-        self.put(kind, payload, self.patience, true).await
+        self.put(kind, payload, self.timeout, true).await
     }
 
     /// Reads the page's snapshot without writing to the study log, since no agent acted.
-    pub async fn look(&self, patience: Duration) -> Answer {
-        self.put(FromAgent::SnapshotGet, &raw(&json!({})), patience, false)
+    pub async fn look(&self, timeout: Duration) -> Answer {
+        self.put(FromAgent::SnapshotGet, &raw(&json!({})), timeout, false)
             .await
     }
 
@@ -272,12 +272,12 @@ impl RelaySession {
         &self,
         kind: FromAgent,
         payload: &RawValue,
-        patience: Duration,
+        timeout: Duration,
         logged: bool,
     ) -> Answer {
         let (sender, answer) = oneshot::channel();
         let asker = Asker::House { sender, logged };
-        self.lock().pass_on(asker, kind, payload, patience)?;
+        self.lock().pass_on(asker, kind, payload, timeout)?;
         answer.await.unwrap_or_else(|_| {
             let words = "the page disconnected before it answered";
             Err(Refusal::new(Code::ToolExecutionFailed, words))
@@ -304,8 +304,8 @@ impl RelaySession {
     /// Times out pending requests.
     pub(super) fn give_up(&self, now: Instant) {
         let mut switch = self.lock();
-        for (ask, patience) in switch.asks.overdue(now) {
-            let seconds = patience.as_secs();
+        for (ask, timeout) in switch.asks.overdue(now) {
+            let seconds = timeout.as_secs();
             let words = format!("the page did not answer within {seconds} seconds");
             switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
         }

@@ -139,7 +139,7 @@ impl Switch {
         asker: Asker,
         kind: FromAgent,
         payload: &RawValue,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), Refusal> {
         let failed = |words: &str| Err(Refusal::new(Code::ToolExecutionFailed, words));
         let Some(host) = &self.host else {
@@ -151,11 +151,11 @@ impl Switch {
         }
         let logged = asker.is_logged() && self.study.is_some();
         let agent = logged.then(|| asker.label());
-        let patience = match kind.is_answered() {
-            true => patience,
-            false => OBJECTION.min(patience),
+        let timeout = match kind.is_answered() {
+            true => timeout,
+            false => OBJECTION.min(timeout),
         };
-        let Some(number) = self.asks.add(asker, kind, patience) else {
+        let Some(number) = self.asks.add(asker, kind, timeout) else {
             return failed("too many pending requests; wait for the answers");
         };
         let name = Asks::name(number);

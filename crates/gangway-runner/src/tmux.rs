@@ -10,7 +10,7 @@ use std::{
 use tokio::process::Command;
 
 /// The timeout of a tmux command.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Lines of scrollback.
 const HISTORY: &str = "20000";
@@ -168,7 +168,7 @@ impl Tmux {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        let output = tokio::time::timeout(PATIENCE, command.output()).await;
+        let output = tokio::time::timeout(TIMEOUT, command.output()).await;
         let output = output.map_err(|_| TmuxError::Silent)?;
         let output = output.map_err(|error| TmuxError::Missing(error.to_string()))?;
         if output.status.success() {

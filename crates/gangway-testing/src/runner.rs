@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// Longer than any step takes, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A socket, a ticket for it, and folders for a project and for data.
 pub struct Server {
@@ -92,7 +92,7 @@ impl Server {
 
     /// Accepts the next connection and reads its first line.
     pub async fn accept(&self) -> Connection {
-        let accepting = tokio::time::timeout(PATIENCE, self.listener.accept());
+        let accepting = tokio::time::timeout(TIMEOUT, self.listener.accept());
         let (stream, _) = accepting.await.expect("nobody connects").unwrap();
         let (input, output) = stream.into_split();
         let mut connection = Connection {
@@ -143,7 +143,7 @@ impl Server {
 impl Connection {
     /// The next line from the runner.
     pub async fn line(&mut self) -> FromRunner {
-        let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await;
+        let line = tokio::time::timeout(TIMEOUT, self.input.next_line()).await;
         let line = line.expect("the runner says nothing").unwrap();
         serde_json::from_str(&line.expect("the runner hung up")).unwrap()
     }
@@ -151,7 +151,7 @@ impl Connection {
     /// Waits until the runner hangs up.
     pub async fn ended(&mut self) {
         let rest = async { while let Ok(Some(_)) = self.input.next_line().await {} };
-        tokio::time::timeout(PATIENCE, rest)
+        tokio::time::timeout(TIMEOUT, rest)
             .await
             .expect("the runner stays");
     }

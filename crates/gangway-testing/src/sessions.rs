@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use crate::server::{Service, ServiceServer};
 
 /// Far longer than any step takes; a test that hangs should fail with its location.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A service with sessions.
 pub trait HasSessions: Service {
@@ -135,7 +135,7 @@ impl Feed {
                 let json = encode::json(self.session, &event);
                 return serde_json::from_slice(&json).unwrap();
             }
-            let next = tokio::time::timeout(PATIENCE, self.subscription.next(CHUNK)).await;
+            let next = tokio::time::timeout(TIMEOUT, self.subscription.next(CHUNK)).await;
             let events = next.expect("nothing came").unwrap();
             self.read = events.expect("the session has ended").into();
         }

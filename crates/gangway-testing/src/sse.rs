@@ -21,7 +21,7 @@ pub struct SseReader {
 }
 
 /// Far longer than anything here takes; a test that hangs should say where.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl SseReader {
     pub async fn open(http: &reqwest::Client, url: &str, last_event_id: Option<&str>) -> Self {
@@ -48,7 +48,7 @@ impl SseReader {
                 }
                 continue;
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.chunks.next())
+            let chunk = tokio::time::timeout(TIMEOUT, self.chunks.next())
                 .await
                 .expect("the stream says nothing");
             match chunk {

@@ -70,7 +70,7 @@ impl Sites {
             }
         };
         if visit.is_locked() {
-            // Whoever decides has shown that they own this Gangway.
+            // A visitor who decides has shown that they own this Gangway.
             match outcome.decision {
                 Decision::Once | Decision::Always | Decision::Denied => self.unlock(visit).await?,
                 _ => return Ok(answer(&wanted, |_| Grant::NotGranted)),

@@ -34,7 +34,7 @@ const PER_ORIGIN: usize = 32;
 const VISITS: usize = 1000;
 
 /// Maximum number of pages of unknown visitors.
-const STRANGERS: usize = 100;
+const MAX_UNKNOWN: usize = 100;
 
 /// How long a page may take to reconnect.
 pub const GRACE: Duration = Duration::from_secs(30);
@@ -92,11 +92,11 @@ impl Sites {
         let presence = self.permissions.visit(&origin, &tab);
         let mut visits = self.lock_visits();
         // Unknown visitors can claim any origin, and must not shut out known ones.
-        let (strangers, known): (Vec<_>, Vec<_>) =
+        let (unknown, known): (Vec<_>, Vec<_>) =
             visits.values().partition(|visit| visit.is_locked());
-        let alike = if locked { &strangers } else { &known };
+        let alike = if locked { &unknown } else { &known };
         let same = alike.iter().filter(|visit| visit.origin == origin).count();
-        let most = if locked { STRANGERS } else { VISITS };
+        let most = if locked { MAX_UNKNOWN } else { VISITS };
         if same >= PER_ORIGIN || alike.len() >= most {
             return Err(SiteError::too_many(
                 "too many pages of this site are open; close some",

@@ -124,7 +124,7 @@ impl Weblets {
         Asker::App(Slug::from(launch.app.clone()), title)
     }
 
-    /// Asks the person to allow an action, unless it was allowed for good.
+    /// Asks the person to allow an action, unless it is always allowed.
     async fn consent(
         &self,
         launch: &Launch,
@@ -248,7 +248,7 @@ impl Weblets {
     ) -> Result<Value, AppRefusal> {
         let tool: ToolName = wish.tool.parse().map_err(denied)?;
         let shown = escape_line(&wish.arguments.to_string());
-        // Whoever agrees has seen all of it.
+        // The user must see all of it before allowing it.
         if shown.chars().count() > SHOWN {
             let words = format!("more than {SHOWN} characters of arguments cannot be asked about");
             return Err(denied(words));

@@ -1,4 +1,4 @@
-// The Agents page, for whoever operates agents.
+// The Agents page, for operators.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "../embed-fixtures.js";

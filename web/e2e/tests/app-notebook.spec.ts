@@ -1,4 +1,4 @@
-// The notebook: notes are files, and whoever changes one is seen.
+// The notebook: notes are files, and it shows who changes them.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openApp } from "../apps.js";

@@ -124,7 +124,7 @@ test("an app that wants to speak is shown with its title, and speaks once it may
   await expect(bubbles(page)).toContainText("Who is in port?");
   await expect(answers(page)).toContainText("Aye, noted.");
 
-  // Whoever may speak is listed by its title, and leads back to what is open.
+  // Apps with consent are listed by title, and link back to what is open.
   await expect(
     page.getByRole("switch", { name: "Harbour log may send messages" }),
   ).toHaveAttribute("aria-checked", "true");

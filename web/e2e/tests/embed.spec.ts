@@ -162,7 +162,7 @@ test("an agent that ended says so, keeps what was said, and takes nothing more",
   await expect
     .poll(async () => (await toldTo(page)).map(({ type }) => type))
     .toContain("ended");
-  // The same for whoever comes later.
+  // The same for later visitors.
   await page.goto(url);
   await expect(page.getByText("This chat has ended")).toBeVisible();
   await expect(saidBy(page)).toContainText("Good morning");

@@ -29,7 +29,7 @@ test("a page lists, fills in and clicks its elements, each with a permission of 
     Promise.all(Object.values(calls).map((call) => codeOf(page, call)));
   const missing = "ERR_SCOPE_REQUIRED";
   expect(await codes()).toEqual([missing, missing, missing, missing]);
-  // Whoever may read may not click.
+  // Permission to read does not include clicking.
   await request(page, [READ], "Allow once");
   expect(await codes()).toEqual(["kept", missing, missing, missing]);
   await request(page, [CLICK], "Allow once");

@@ -34,7 +34,7 @@ function simulate(folder: string, ...words: string[]): Promise<Run> {
   const browser = ["--headless", "--browser", CHROMIUM, "--timeout", "60"];
   const settings = {
     cwd: folder,
-    // What is in the folders of whoever tests is not part of the test.
+    // The developer's own folders are not part of the test.
     env: { ...process.env, GANGWAY_DATA: folder, HOME: folder },
   };
   return new Promise((resolve) => {

@@ -42,7 +42,7 @@ test("the buttons wait until the window was seen for a while, and again after ev
     window.dispatchEvent(new Event("focus"));
   });
   await expect(allow).toBeEnabled();
-  // Whoever goes round by keyboard finds every button, also in the moments in which none decides.
+  // Keyboard users reach every button, also while the buttons are not active yet.
   await permit.evaluate(() => window.dispatchEvent(new Event("blur")));
   await expect(allow).toBeDisabled();
   await allow.focus();

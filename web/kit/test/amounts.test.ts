@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bytes, percent, rate, seconds } from "../src/parts/amounts.js";
 
-test("sizes have three digits at the most and the unit that fits", () => {
+test("sizes have at most three digits and the unit that fits", () => {
   expect(
     [0, 999, 1000, 144_811_968, 999_600, 1_282_439_264].map(bytes),
   ).toEqual(["0 bytes", "999 bytes", "1.0 kB", "145 MB", "1.0 MB", "1.3 GB"]);

@@ -14,9 +14,9 @@ pub(super) fn message(told: &AppletTold) -> Message {
 }
 
 #[derive(Clone)]
-pub(super) struct Out(Arc<Mutex<Pen>>);
+pub(super) struct Out(Arc<Mutex<Writer>>);
 
-struct Pen {
+struct Writer {
     /// `None` once the page is gone.
     sink: Option<SplitSink<WebSocket, Message>>,
     used: Instant,
@@ -25,7 +25,7 @@ struct Pen {
 impl Out {
     pub(super) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
         let (sink, used) = (Some(sink), Instant::now());
-        Self(Arc::new(Mutex::new(Pen { sink, used })))
+        Self(Arc::new(Mutex::new(Writer { sink, used })))
     }
 
     /// Waits while the page is slow; false when it is gone.
@@ -39,9 +39,9 @@ impl Out {
 
     /// Several messages without others in between, in as few writes as possible.
     pub(super) async fn all(&self, messages: impl IntoIterator<Item = Message>) -> bool {
-        let mut pen = self.0.lock().await;
-        pen.used = Instant::now();
-        let Some(sink) = &mut pen.sink else {
+        let mut writer = self.0.lock().await;
+        writer.used = Instant::now();
+        let Some(sink) = &mut writer.sink else {
             return false;
         };
         for message in messages {
@@ -61,7 +61,7 @@ impl Out {
             let used = self
                 .0
                 .try_lock()
-                .map_or_else(|_| Instant::now(), |pen| pen.used);
+                .map_or_else(|_| Instant::now(), |writer| writer.used);
             next = used + every;
             if next <= Instant::now() {
                 if !self.raw(Message::Ping(Default::default())).await {

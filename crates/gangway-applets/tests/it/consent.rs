@@ -117,7 +117,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     let mut feed = server.feed(&session).await;
     let stop = |of: &str| json!({ "type": "stop", "invoke": of });
 
-    // Before the person said anything: the question is taken back, and whoever shows it is told.
+    // Without a decision: the request is withdrawn, and its displays are notified.
     page.say(invoke("asked")).await;
     page.until("consentAsked").await;
     assert_eq!(page.ask(stop("asked")).await["stopped"], true);

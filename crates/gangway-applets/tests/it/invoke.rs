@@ -261,7 +261,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         .unwrap();
     assert!(page.text().await.unwrap().contains("<p>6</p>"));
 
-    // Whoever has it open sees the next change at once, and the agent can open it for others.
+    // Open pages see the next change at once, and the agent can open it for others.
     let mut page = Page::open(&server, &session, "&applet=dice").await;
     let mut feed = server.feed(&session).await;
     let opened = call("open_applet", json!({ "applet": "dice" }))

@@ -283,7 +283,7 @@ async fn holds_and_bookings_are_there_when_the_file_is_opened_again() {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o077, 0, "whoever reads an id has the hold");
+        assert_eq!(mode & 0o077, 0, "an id grants access to its hold");
     }
 }
 

@@ -41,7 +41,7 @@ async fn a_cancelled_booking_frees_its_seats_and_can_be_cancelled_again() {
         let again = visit.book(&server, &hold, json!({ "adult": 2 }), key).await;
         assert_eq!(refusal(again), (409, "booking_cancelled".into()));
     }
-    // Nor does cancelling once more take the seats from whoever has them now.
+    // Nor does cancelling again take the seats from their new owner.
     visit.hold(&server, &visit.free[..1]).await;
     assert_eq!(server.call(Method::DELETE, &path, None).await.0, 204);
     assert_eq!(visit.status(&server, &visit.free[0], None).await, "held");

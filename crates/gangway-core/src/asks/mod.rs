@@ -1,4 +1,4 @@
-//! The list of open requests to the user, and how answers return to whoever asked.
+//! The list of open requests to the user, and how answers return to their askers.
 
 mod body;
 #[cfg(test)]

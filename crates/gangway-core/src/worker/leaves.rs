@@ -41,7 +41,7 @@ impl Worker {
         Ok((Receipt::Leave { leave, seq }, Some(written.commit)))
     }
 
-    /// A request without a decision is closed; whoever shows it must know.
+    /// A request without a decision is closed; its displays must be notified.
     pub(super) async fn unask_leave(&mut self, applet: Slug) -> Result<(Receipt, Option<Commit>)> {
         let key = leave_key(self.id, &applet);
         // A decision at the last moment takes precedence.

@@ -312,11 +312,11 @@ pub(super) async fn halt(running: Running) {
     let task: JoinHandle<_> = running.task.detach();
     let abort = task.abort_handle();
     // An agent that does not yield even when aborted is abandoned after a while.
-    let patience = std::time::Duration::from_secs(1);
+    let timeout = std::time::Duration::from_secs(1);
     tokio::pin!(task);
-    if tokio::time::timeout(patience, &mut task).await.is_err() {
+    if tokio::time::timeout(timeout, &mut task).await.is_err() {
         abort.abort();
-        if tokio::time::timeout(patience * 5, task).await.is_err() {
+        if tokio::time::timeout(timeout * 5, task).await.is_err() {
             tracing::error!("an agent did not end when it was stopped");
         }
     }

@@ -58,11 +58,11 @@ enum CheckRole {
 
 /// Checks and prints the report; returns whether it passed. `own_token` is used if no key is given.
 pub async fn check(args: &CheckArgs, own_token: Option<String>) -> anyhow::Result<bool> {
-    let patience = Duration::from_secs(args.seconds);
+    let timeout = Duration::from_secs(args.seconds);
     let report = match args.role {
         CheckRole::Host => {
             let key = args.key.clone().or(own_token);
-            host::check(args, key.as_deref(), patience).await?
+            host::check(args, key.as_deref(), timeout).await?
         }
         CheckRole::Agent => {
             let check = AgentCheck::listen(args).await?;

@@ -32,7 +32,7 @@ pub(super) const BATCH: u32 = 512;
 const MICRO_BATCH: u32 = 128;
 
 /// How long a stalled reader may delay requests for another model.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Polling interval for requests in preparation.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -166,8 +166,8 @@ impl<'m> Scheduler<'m> {
     /// Drops answers whose readers left or have been stalled for too long.
     fn dismiss(&mut self, other_wanted: bool) {
         let now = self.gauges.now();
-        let patience = if other_wanted {
-            self.settings.idle.min(PATIENCE)
+        let timeout = if other_wanted {
+            self.settings.idle.min(TIMEOUT)
         } else {
             self.settings.idle
         };
@@ -175,7 +175,7 @@ impl<'m> Scheduler<'m> {
             one.sender.is_closed()
                 || one
                     .stalled
-                    .is_some_and(|since| now.duration_since(since) >= patience)
+                    .is_some_and(|since| now.duration_since(since) >= timeout)
         };
         let mut number = 0;
         while let Some(one) = self.live.get(number) {

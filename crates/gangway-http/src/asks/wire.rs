@@ -139,7 +139,7 @@ pub enum AskRequest {
     /// To allow an action.
     Action {
         message: String,
-        /// Whether it can be allowed for good.
+        /// Whether "always allow" is offered.
         lasting: bool,
         /// The URL to open, where that is the action.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ async fn a_text_in_the_config_comes_before_every_persona() {
     yard.until_state(&made, "complete").await;
     let told = instructions(&yard);
     assert!(told.starts_with(&format!("{RULES}\n\n{SKILL}")), "{told}");
-    // Whoever chats with the agent does not get to see them.
+    // They are hidden from the users of the agent.
     let (_, history) = yard.get(&made, "history").await;
     assert!(!history.to_string().contains(RULES));
 }

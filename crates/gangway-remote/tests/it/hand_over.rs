@@ -1,4 +1,4 @@
-//! An agent continues in a fresh context, with a summary, and whoever chats with it notices nothing but a line.
+//! An agent continues in a fresh context, with a summary, and its users notice nothing but a line.
 
 use gangway_remote::config::BrainConfig;
 use gangway_testing::eventually;

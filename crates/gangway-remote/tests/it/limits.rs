@@ -80,7 +80,7 @@ async fn one_key_has_a_share_of_the_places_and_takes_none_of_the_others() {
             "{error}"
         );
     }
-    // The fifth place is for whoever has no key; then the server is full.
+    // The fifth place is for callers without a key; then the server is full.
     assert_eq!(yard.create(wish("Hi.")).await.0, 201);
     let (_, error) = yard.create(wish("Hi.")).await;
     assert_full(&error);

@@ -133,7 +133,7 @@ async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
     let wish = json!({ "scopes": ["model:list"] });
     let id = page.begin("permissions.request", wish).await;
     let ask = page.until("ask").await;
-    // Only whoever has its address sees it, and only with a key.
+    // It is visible only by its URL, and only with a key.
     let list = server
         .http
         .get(server.url("/api/asks"))

@@ -241,7 +241,7 @@ async fn large_data_is_fetched_when_it_is_first_used() {
     let (_, rest) = page.split_once("proof=").unwrap();
     let proof: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
     let path = format!("/__gangway/data?launch={}", token(&launched));
-    // Whoever has the address alone does not get it.
+    // The URL alone does not suffice.
     assert_eq!(get(&server, &path, &[]).await.status(), 410);
     let data = get(&server, &format!("{path}&proof={proof}"), &[]).await;
     let data: serde_json::Value = data.json().await.unwrap();

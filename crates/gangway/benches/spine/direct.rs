@@ -1,4 +1,4 @@
-//! The bare server of tools without HTTP between: asked line by line, and through the host in this process.
+//! The minimal MCP server without HTTP: called line by line, and through the host in this process.
 
 use std::{process::Stdio, sync::Arc};
 

@@ -35,7 +35,7 @@ pub struct Asked {
     pub system: String,
     /// What it is asked.
     pub user: String,
-    /// Tokens to write at the most.
+    /// Maximum number of output tokens.
     pub tokens: usize,
 }
 

@@ -120,7 +120,7 @@ impl Page {
         }
     }
 
-    /// The next small message. Whoever stops waiting for it loses nothing.
+    /// The next small message. Cancel-safe.
     pub async fn next(&mut self) -> anyhow::Result<String> {
         loop {
             if let Some(text) = self.heard.pop_front() {

@@ -1,4 +1,4 @@
-//! Ways to a server of tools over HTTP: ours, and those of others from `scripts/setup.sh mcp-gateways`.
+//! Gateways to an MCP server over HTTP: ours, and others from `scripts/setup.sh mcp-gateways`.
 
 use std::{
     net::{SocketAddr, TcpListener},

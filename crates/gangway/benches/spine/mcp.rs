@@ -240,6 +240,6 @@ async fn held() -> anyhow::Result<Row> {
         anyhow::Ok(gangway.process.memory()? as f64 / 1e6)
     };
     let (one, all) = (memory(1).await?, memory(HELD).await?);
-    let figure = format!("memory with {HELD} servers of tools at rest; with one");
+    let figure = format!("memory with {HELD} idle MCP servers; with one");
     Ok(Row::at_most(&figure, all, Some(one), "MB", 60.0))
 }

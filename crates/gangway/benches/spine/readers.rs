@@ -140,7 +140,7 @@ pub struct Readers {
     /// How many.
     pub count: u64,
     /// Where each may write.
-    pub pens: Vec<OwnedWriteHalf>,
+    pub writers: Vec<OwnedWriteHalf>,
     frames: Arc<AtomicU64>,
     tasks: JoinSet<()>,
 }
@@ -154,19 +154,19 @@ impl Readers {
         count: usize,
     ) -> anyhow::Result<Self> {
         let frames = Arc::new(AtomicU64::new(0));
-        let (mut tasks, mut pens) = (JoinSet::new(), Vec::new());
+        let (mut tasks, mut writers) = (JoinSet::new(), Vec::new());
         for _ in 0..count {
             let (stream, first) = match wire {
                 Wire::Sse => sse(address, path).await?,
                 Wire::WebSocket => websocket(address, path).await?,
             };
-            let (stream, pen) = stream.into_split();
-            pens.push(pen);
+            let (stream, writer) = stream.into_split();
+            writers.push(writer);
             tasks.spawn(read(stream, first, wire, Arc::clone(&frames)));
         }
         Ok(Self {
             count: count as u64,
-            pens,
+            writers,
             frames,
             tasks,
         })

@@ -55,7 +55,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             8.0,
         ),
         Row::compared(
-            "memory that 64 MB take at the most, with and without",
+            "peak memory while 64 MB pass, with and without",
             beside_grown,
             alone_grown,
             "MiB",
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-/// By how many MiB the server grew at the most while one session said a megabyte in each of so many turns.
+/// The peak growth of the server in MiB while one session said a megabyte in each of so many turns.
 #[expect(clippy::cast_precision_loss, reason = "bytes far below 2^52")]
 async fn growth(turns: usize, stalling: usize) -> anyhow::Result<f64> {
     // Half of the megabyte are tokens, half the message that stands for them.

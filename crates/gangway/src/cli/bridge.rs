@@ -16,7 +16,7 @@ use super::{
 use crate::config::Config;
 
 /// Exit code when started for another extension.
-const STRANGER: u8 = 2;
+const UNKNOWN_CALLER: u8 = 2;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -60,7 +60,7 @@ pub(super) fn run(args: BridgeArgs) -> anyhow::Result<ExitCode> {
 fn serve(common: &Common, caller: &[OsString]) -> anyhow::Result<ExitCode> {
     if !gangway_bridge::is_own_extension(caller) {
         say::complain!("gangway: this native messaging host serves only Gangway's own extension");
-        return Ok(ExitCode::from(STRANGER));
+        return Ok(ExitCode::from(UNKNOWN_CALLER));
     }
     let (data, program) = (
         common.data()?,

@@ -143,9 +143,9 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
     let (app, signal) = (Arc::clone(launch.server.app()), stop_signal()?);
     let stop = async {
         match for_browser {
-            Some(patience) => tokio::select! {
+            Some(timeout) => tokio::select! {
                 () = signal => {}
-                () = app.unneeded(patience) => {}
+                () = app.unneeded(timeout) => {}
             },
             None => signal.await,
         }

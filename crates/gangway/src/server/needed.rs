@@ -20,18 +20,18 @@ impl App {
     }
 
     /// Resolves once the server was unused for this time.
-    pub async fn unneeded(&self, patience: Duration) {
-        unneeded(|| self.is_needed(), patience).await;
+    pub async fn unneeded(&self, timeout: Duration) {
+        unneeded(|| self.is_needed(), timeout).await;
     }
 }
 
-async fn unneeded(is_needed: impl Fn() -> bool, patience: Duration) {
+async fn unneeded(is_needed: impl Fn() -> bool, timeout: Duration) {
     let mut needed = Instant::now();
     loop {
         tokio::time::sleep(LOOK).await;
         if is_needed() {
             needed = Instant::now();
-        } else if needed.elapsed() >= patience {
+        } else if needed.elapsed() >= timeout {
             return;
         }
     }

@@ -30,7 +30,7 @@ export interface ChatEvents {
   choseAgent: (agent: string) => void;
 }
 
-// A page that was loaded just now is as new as it can be: whoever asks for it
+// A page that was just loaded is up to date: a request to reload it
 // again and again cannot keep it from being used.
 const FRESH_MS = 3000;
 

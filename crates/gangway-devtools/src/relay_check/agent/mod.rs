@@ -77,7 +77,7 @@ impl AgentCheck {
 async fn accept(
     listener: &TcpListener,
     path: &str,
-    patience: Duration,
+    limit: Duration,
 ) -> Option<WebSocketStream<TcpStream>> {
     #[allow(clippy::result_large_err, reason = "required by the library")]
     let right_path = |request: &Request, response: Response| match request.uri().path() == path {
@@ -98,5 +98,5 @@ async fn accept(
             }
         }
     };
-    timeout(patience, coming).await.ok()
+    timeout(limit, coming).await.ok()
 }

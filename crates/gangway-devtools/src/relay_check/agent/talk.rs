@@ -49,7 +49,7 @@ enum Next {
 pub(super) struct Talk {
     page: Page,
     watch: Watch,
-    patience: Duration,
+    timeout: Duration,
     idle: Duration,
     /// Whether the disconnect is still to come.
     cuts: bool,
@@ -64,11 +64,11 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    pub(super) fn new(patience: Duration, idle: Duration, cuts: bool) -> Self {
+    pub(super) fn new(timeout: Duration, idle: Duration, cuts: bool) -> Self {
         Self {
             page: Page::default(),
             watch: Watch::default(),
-            patience,
+            timeout,
             idle,
             cuts,
             seq: 0,
@@ -95,7 +95,7 @@ impl Talk {
         }
         loop {
             let booked = self.page.is_booked();
-            let limit = if booked { self.patience } else { self.idle };
+            let limit = if booked { self.timeout } else { self.idle };
             let text = match self.waiting.pop_front() {
                 Some(text) => text,
                 None => match timeout(limit, next(&mut socket)).await {

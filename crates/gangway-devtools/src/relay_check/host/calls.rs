@@ -52,7 +52,7 @@ impl Check {
             match self.ask("tool.call", call).await? {
                 Some(answer) if answer["type"] == "tool.result" => {
                     // Consume its update now, not during a later check.
-                    self.wire.wait(self.patience, is_update).await?;
+                    self.wire.wait(self.timeout, is_update).await?;
                     return Ok(Some(Call { tool, params }));
                 }
                 Some(answer) => refusal = Some(words(&answer["payload"])),
@@ -83,7 +83,7 @@ impl Check {
             self.report.open("result", words);
             return Ok(());
         }
-        let told = self.wire.wait(self.patience, is_update).await?;
+        let told = self.wire.wait(self.timeout, is_update).await?;
         let problem = if payload["ok"] != true {
             Some(format!(
                 "ok is {}; a tool.result must have ok: true, failures are errors",
@@ -153,7 +153,7 @@ impl Check {
             if answer.is_none_or(|answer| answer["type"] != "tool.result") {
                 break;
             }
-            let Some((update, size)) = self.wire.wait(self.patience, is_update).await? else {
+            let Some((update, size)) = self.wire.wait(self.timeout, is_update).await? else {
                 break;
             };
             self.seen(update);

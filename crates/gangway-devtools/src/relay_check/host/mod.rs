@@ -20,7 +20,7 @@ const NO_TOOL: &str = "gangway-check-no-such-tool";
 
 struct Check {
     wire: Wire,
-    patience: Duration,
+    timeout: Duration,
     report: Report,
     leaks: Vec<String>,
 }
@@ -28,18 +28,18 @@ struct Check {
 pub(super) async fn check(
     args: &CheckArgs,
     key: Option<&str>,
-    patience: Duration,
+    timeout: Duration,
 ) -> anyhow::Result<Report> {
     let mut wire = Wire::open(&args.url, key).await?;
     let session = args.session.as_str();
-    let joined = wire.join(session, args.token.as_deref(), patience).await?;
+    let joined = wire.join(session, args.token.as_deref(), timeout).await?;
     anyhow::ensure!(
         joined["host"] != false,
         "no page has joined {session}; open one and try again"
     );
     let mut check = Check {
         wire,
-        patience,
+        timeout,
         report: Report::default(),
         leaks: Vec::new(),
     };
@@ -85,7 +85,7 @@ impl Check {
     async fn ask(&mut self, kind: &str, payload: Value) -> anyhow::Result<Option<Value>> {
         let id = self.wire.send(kind, payload).await?;
         let fits = |message: &Value| message["replyTo"] == id.as_str();
-        let answer = self.wire.wait(self.patience, fits).await?;
+        let answer = self.wire.wait(self.timeout, fits).await?;
         Ok(answer.map(|(message, _)| self.seen(message)))
     }
 
@@ -100,7 +100,7 @@ impl Check {
     fn silent(&self, what: &str) -> String {
         format!(
             "{what} was not answered within {} seconds; every request must be answered, with its id as replyTo",
-            self.patience.as_secs()
+            self.timeout.as_secs()
         )
     }
 
@@ -157,7 +157,7 @@ impl Check {
         let mut problem = None;
         for (id, own) in [(look, true), (call, false)] {
             let fits = |message: &Value| message["replyTo"] == id.as_str();
-            let answer = self.wire.wait(self.patience, fits).await?;
+            let answer = self.wire.wait(self.timeout, fits).await?;
             match answer.map(|(message, _)| message["type"] == "snapshot.state") {
                 None => problem = Some(self.silent("one of two concurrent requests")),
                 Some(shows) if shows != own => {

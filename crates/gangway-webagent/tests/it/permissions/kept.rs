@@ -272,7 +272,7 @@ async fn a_change_that_names_no_origin_needs_a_key_even_here() {
     assert_eq!(send("", String::new()).await, 401);
     assert_eq!(send("origin", SHOP.into()).await, 403);
     assert_eq!(send("origin", "null".into()).await, 403);
-    // Whoever is trusted with the rest of the API does not decide for the person either.
+    // Other API scopes do not allow decisions for the user either.
     assert_eq!(send("origin", "https://friend.example".into()).await, 401);
     assert_eq!(
         grant(&server.service.permissions, Scope::ModelPrompt),

@@ -98,7 +98,7 @@ async fn a_page_names_tools_and_is_asked_about_those_alone() {
         .collect();
     let expected = ["files/read", "files/write", "web/search"].map(|name| (name.to_owned(), true));
     assert_eq!(names, expected);
-    // Whoever answers without a list means all that were shown.
+    // An answer without a list means all tools that were shown.
     answer(&server, &id, json!({ "decision": "always" })).await;
     asking.outcome().await;
     assert_eq!(

@@ -16,7 +16,7 @@ use crate::{
 /// What one change writes to the log of the database, near enough: a page for each of its tables.
 const WRITTEN: usize = 16 << 10;
 
-/// Two tabs through a bare relay, the disk by itself, and two tabs of ours, in turn.
+/// Two tabs through a bare relay, the disk alone, and two tabs of ours, in turn.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let gangway = Gangway::scripted("turns: []\n")?;
     let session = new_session(&mut gangway.connect().await?).await?;

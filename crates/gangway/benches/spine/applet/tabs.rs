@@ -100,15 +100,15 @@ impl Case {
         let mut clock = tokio::time::interval(self.pace.max(Duration::from_micros(1)));
         for nth in 0..changes {
             let speakers = if self.pace.is_zero() {
-                tabs.pens.len()
+                tabs.writers.len()
             } else {
                 1
             };
             if !self.pace.is_zero() {
                 clock.tick().await;
             }
-            let pen = usize::try_from(nth)? % speakers;
-            tabs.pens[pen].write_all(&change).await?;
+            let writer = usize::try_from(nth)? % speakers;
+            tabs.writers[writer].write_all(&change).await?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A server of tools at its barest: one thread, one line in, one line out, and one tool that says what it was told.
+//! A minimal MCP server: one thread, one line in, one line out, and one tool that echoes its input.
 
 use std::io::{BufRead, Write};
 

@@ -16,7 +16,7 @@ use super::{
 use crate::cli::{print_json, say::say, server::running};
 
 /// Longer than a page may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) struct Wish {
     pub(super) id: StudyId,
@@ -39,7 +39,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     let (url, key) = server.address();
     let url = url.parse().map_err(anyhow::Error::msg)?;
     let mut wire = Wire::open(&url, Some(key)).await?;
-    let joined = wire.join(&relay, wish.token.as_deref(), PATIENCE).await?;
+    let joined = wire.join(&relay, wish.token.as_deref(), TIMEOUT).await?;
     ensure!(
         joined["host"] == true,
         "no page has joined the relay session {relay}; open one and try again, or name another relay session with --relay"
@@ -48,7 +48,7 @@ pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode>
     let played = play(&mut wire, &wish, &parts).await;
     // End the session in any case, so that the page is not left in the middle.
     let end = json!({ "reason": "replayed" });
-    let ended = wire.ask("session.end", end, PATIENCE).await;
+    let ended = wire.ask("session.end", end, TIMEOUT).await;
     let steps = played?;
     ended?;
     let differ = steps.iter().filter(|step| step["same"] == false).count();
@@ -66,7 +66,7 @@ async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::R
     if let Some(setup) = setup {
         start["setup"] = setup;
     }
-    let answer = wire.ask("session.start", start, PATIENCE).await?;
+    let answer = wire.ask("session.start", start, TIMEOUT).await?;
     ensure!(
         answer["type"] == "session.started",
         "the page cannot reset itself: {}",
@@ -131,7 +131,7 @@ fn tell(wish: &Wish, words: impl FnOnce() -> String) {
 }
 
 async fn call(wire: &mut Wire, payload: &Value, then: Option<&Outcome>) -> anyhow::Result<Value> {
-    let answer = wire.ask("tool.call", payload.clone(), PATIENCE).await?;
+    let answer = wire.ask("tool.call", payload.clone(), TIMEOUT).await?;
     let kind = answer["type"].as_str().unwrap_or_default();
     let empty = serde_json::Map::new();
     let now = Outcome::of(kind, answer["payload"].as_object().unwrap_or(&empty));

@@ -107,7 +107,7 @@ async fn a_connection_or_a_running_turn_needs_a_gangway_and_nothing_else_does() 
     needed(true).await;
     drop(socket);
     needed(false).await;
-    // A turn goes on when whoever began it has left.
+    // A turn continues when its client has left.
     let client = reqwest::Client::builder().pool_max_idle_per_host(0);
     let client = client.no_proxy().build().unwrap();
     let post = async |path: &str, body: Value| {

@@ -18,7 +18,7 @@ fn huge() -> String {
     json!({ "type": "asks", "x": "x".repeat(33 << 20) }).to_string()
 }
 
-/// Whoever has the port of a server.
+/// Any program that listens on the server's port.
 fn strange() -> Router {
     let endless = || async {
         let spaces = vec![b' '; 1 << 20];

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::support::Gangway;
 
 /// Far longer than anything here takes; a test that hangs should say where.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A bridge and both of its pipes.
 pub struct Pipe {
@@ -92,7 +92,7 @@ impl Pipe {
 
     /// The next message, joined where it came in parts.
     pub fn hear(&mut self) -> Value {
-        self.hear_within(PATIENCE).expect("nothing came")
+        self.hear_within(TIMEOUT).expect("nothing came")
     }
 
     pub fn hear_within(&mut self, time: Duration) -> Option<Value> {
@@ -127,13 +127,13 @@ impl Pipe {
         }
     }
 
-    /// The next message that is meant; others are kept for whoever means them.
+    /// The next matching message; others are kept for later calls.
     pub fn until(&mut self, meant: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.kept.iter().position(&meant) {
             return self.kept.remove(at).unwrap();
         }
         loop {
-            let message = self.fresh(PATIENCE).expect("nothing came");
+            let message = self.fresh(TIMEOUT).expect("nothing came");
             if meant(&message) {
                 return message;
             }

@@ -1,4 +1,4 @@
-//! Who may book: our own pages, the app on its own host, and whoever has a key where keys are needed.
+//! Who may book: our own pages, the app on its own host, and clients with a key if keys are required.
 
 use gangway::config::Config;
 use gangway_core::Store;

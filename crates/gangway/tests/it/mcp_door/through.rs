@@ -74,7 +74,7 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
         next = rest["nextOffset"].clone();
     }
     assert_eq!(text.matches('é').count(), 500);
-    // Over HTTP it is read in the same way, by whoever had the beginning.
+    // Over HTTP it is read in the same way, by the caller who got the beginning.
     let on = json!({ "handle": cut["handle"], "offset": 0 });
     let on = json!({ "tool": "gangway/read_result", "args": on });
     let (status, rest) = server.post("/api/tools/call", on.clone()).await;

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 /// Far longer than anything here takes; a test that hangs should say where.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The way a reader reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Feed {
 
     /// The next frame, or none when the feed has ended.
     pub async fn next(&mut self) -> Option<Heard> {
-        tokio::time::timeout(PATIENCE, self.hear())
+        tokio::time::timeout(TIMEOUT, self.hear())
             .await
             .expect("the feed says nothing")
     }

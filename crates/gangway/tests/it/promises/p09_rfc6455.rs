@@ -1,4 +1,4 @@
-//! P9: every WebSocket door keeps to RFC 6455, and tells whoever does not which rule it was.
+//! P9: every WebSocket endpoint follows RFC 6455, and tells violators which rule they broke.
 
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ fn plain(heard: Vec<Heard>) -> Vec<Heard> {
 /// One case on a connection of its own; what was wrong, if anything was.
 async fn run(mut wire: Wire, door: Door, case: &Case) -> Result<(), String> {
     let closes = matches!(case.expect.last(), Some(Expect::Close(_)));
-    // Whoever breaks a rule may be hung up on before all is said.
+    // The connection of a violator may be closed before everything is sent.
     let said = wire.send(&case.send, case.parts).await;
     let mut wanted = expected(door, &case.expect);
     // Pongs are the library's and overtake answers, which are ours: each kind is in order.
@@ -229,7 +229,7 @@ async fn a_page_that_has_not_said_who_it_is_is_heard_by_the_same_rules() {
         let told = Heard::Close(Some((code, String::new())));
         assert_eq!(last, [told, Heard::End]);
     }
-    // Whoever only looks whether anybody is there has said nothing yet.
+    // A bare connection has sent nothing yet.
     let mut wire = Wire::open(server.address, "/ws/web-agent").await;
     wire.send(&frame(END | PING, ALIVE), usize::MAX).await;
     assert_eq!(wire.hear().await, Heard::Pong(ALIVE.to_vec()));

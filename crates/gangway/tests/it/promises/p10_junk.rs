@@ -102,8 +102,8 @@ async fn throw(address: SocketAddr, junk: Vec<u8>) {
     };
     let heard = async {
         // A feed that was opened by chance has no end.
-        let patience = Duration::from_millis(200);
-        while let Ok(Ok(1..)) = tokio::time::timeout(patience, reading.read(&mut answer)).await {}
+        let timeout = Duration::from_millis(200);
+        while let Ok(Ok(1..)) = tokio::time::timeout(timeout, reading.read(&mut answer)).await {}
     };
     tokio::join!(said, heard);
 }

@@ -1,4 +1,4 @@
-//! P12: whoever goes over a limit gets a clean answer, and nobody else notices.
+//! P12: a client that exceeds a limit gets a clean error, and others are unaffected.
 
 use std::time::{Duration, Instant};
 

@@ -58,7 +58,7 @@ async fn answer_on(server: &TestServer, way: Way, session: &str) -> (String, Str
                 "assistant.message_delta" => pieces.push_str(&text("delta")),
                 "assistant.message" => message = text("content"),
                 "done" => return (prompt, pieces, message),
-                // Events this large leave memory at once; whoever lags by one resumes.
+                // Events this large leave memory at once; a reader that lags by one resumes.
                 "closing" => assert_eq!(text("reason"), "slow"),
                 _ => {}
             }

@@ -20,7 +20,7 @@ pub const PING: u8 = 9;
 pub const PONG: u8 = 10;
 
 /// Far longer than an answer takes; a test that hangs should say where.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A frame of a client: its first byte, and what it carries behind a mask.
 pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -133,7 +133,7 @@ impl Wire {
                 return heard;
             }
             let mut chunk = [0; 4096];
-            let read = tokio::time::timeout(PATIENCE, self.stream.read(&mut chunk)).await;
+            let read = tokio::time::timeout(TIMEOUT, self.stream.read(&mut chunk)).await;
             match read.expect("the server says nothing") {
                 Ok(0) => return Heard::End,
                 Ok(n) => self.read.extend(&chunk[..n]),

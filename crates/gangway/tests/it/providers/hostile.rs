@@ -71,7 +71,7 @@ async fn in_a_session_the_text_before_a_fault_is_kept_and_marked_and_the_fault_h
     }
 }
 
-/// Whoever comes later sees the same.
+/// Later readers see the same.
 async fn assert_kept(server: &TestServer, session: &str) {
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
     let entries = history["entries"].as_array().unwrap();

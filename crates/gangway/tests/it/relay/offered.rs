@@ -194,7 +194,7 @@ async fn the_page_of_an_app_offers_itself_to_the_chat_that_it_was_launched_from(
             .iter()
             .any(|page| page.is_offered_to(chat))
     };
-    // Whoever has the address alone, or another browser, is not the page that was launched.
+    // The URL alone, or another browser, is not the launched page.
     for cookie in ["", "gangway_browser=0123456789012345678901234567890"] {
         let page = Client::page(&server, &host, &format!("?launch={token}"), cookie).await;
         assert_eq!(page.err(), Some(StatusCode::UNAUTHORIZED));

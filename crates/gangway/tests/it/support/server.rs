@@ -216,7 +216,7 @@ impl Deref for TestServer {
     }
 }
 
-/// No limit on requests, no look at what else runs on the machine, and no patience with models that fail.
+/// No limit on requests, no look at what else runs on the machine, and no retries of failing models.
 fn alone(config: &mut Config) {
     config.limits.requests_per_second = 1_000_000;
     config.limits.request_burst = 1_000_000;

@@ -66,7 +66,7 @@ pub fn bad_text() -> Vec<Case> {
     let first = frame(TEXT, b"\xce\xba\xe1");
     let bad = [first.clone(), frame(END | CONTINUE, b"\xbd")];
     cases.push(case("no UTF-8 at the end of the parts", &bad, &[NO_UTF8]));
-    // The end of the message never comes: whoever waits for it hangs.
+    // The end of the message never comes: a reader that waits for it hangs.
     let bad = [first, frame(CONTINUE, b"\xbd\xb9\xed\xa0\x80")];
     cases.push(case("no UTF-8 in a part is told at once", &bad, &[NO_UTF8]));
     cases
