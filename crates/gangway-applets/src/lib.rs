@@ -45,7 +45,7 @@ pub struct AppletService {
     sessions: Sessions,
     pub registry: Arc<AppletRegistry>,
     /// The names of apps are listed beside those of applets.
-    apps: Arc<gangway_apps::Shelf>,
+    apps: Arc<gangway_apps::AppRegistry>,
     pub consents: Arc<Consents>,
     invocations: Arc<Invocations>,
 }
@@ -56,7 +56,7 @@ impl AppletService {
         http: Arc<Http>,
         sessions: Sessions,
         registry: Arc<AppletRegistry>,
-        apps: Arc<gangway_apps::Shelf>,
+        apps: Arc<gangway_apps::AppRegistry>,
         consents: Arc<Consents>,
     ) -> Arc<Self> {
         Arc::new(Self {

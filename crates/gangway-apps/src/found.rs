@@ -15,7 +15,7 @@ use super::{
     folders::Kept,
     manifest::{self, Manifest, Problem, Reading, Severity},
     program,
-    shelf::{App, Origin, Stray, Untrusted},
+    registry::{App, Origin, Stray, Untrusted},
 };
 use gangway_core::text::is_hidden;
 use gangway_files::{FilePath, media_type};
@@ -96,7 +96,7 @@ impl Found {
             }
         };
         match app(folder.clone(), origin, &reading) {
-            Ok(app) => self.shelve(app, kept),
+            Ok(app) => self.insert(app, kept),
             Err(stray) => self.strays.push(stray),
         }
         if let Some(mark) = mark {
@@ -104,7 +104,7 @@ impl Found {
         }
     }
 
-    fn shelve(&mut self, mut app: App, kept: &mut Kept) {
+    fn insert(&mut self, mut app: App, kept: &mut Kept) {
         let first = self.declared.get(&app.manifest.name);
         let Some(first) = first.and_then(|name| self.apps.get_mut(name)) else {
             let Some(name) = kept.name(&app.manifest.name, &app.place) else {

@@ -8,14 +8,14 @@ mod found;
 pub mod manifest;
 mod program;
 pub mod rank;
+mod registry;
 pub mod serve;
-mod shelf;
 mod shipped;
 mod vendor;
 
 pub use folder::AppFolder;
 pub use folders::Folders;
+pub use registry::{App, AppRegistry, Around, Origin, Stray, Untrusted};
 pub use serve::{Pages, is_module};
-pub use shelf::{App, Around, Origin, Shelf, Stray, Untrusted};
 pub use shipped::Shipped;
 pub use vendor::VendorFolder;

@@ -160,7 +160,7 @@ def a_bad_request_says_what_is_wrong():
     assert "`temperature` must be between 0 and 2" in error.message, error
     assert error.type == "invalid_request_error", error
     error = refuses(openai.BadRequestError, lambda: chat.create(**ask("hi", n=3, stream=True)))
-    assert "`n` can only be 1" in error.message, error
+    assert "`n` must be 1" in error.message, error
     # What Gangway does not know is passed over.
     assert chat.create(**ask("hi", extra_body={"top_k": 4}, user="me", logit_bias={})).choices
 

@@ -21,7 +21,7 @@ pub struct Launches {
     /// A handle, since the agents of the hub have tools that launch apps.
     hub: HubHandle,
     pub(crate) http: Arc<Http>,
-    pub(crate) apps: Arc<gangway_apps::Shelf>,
+    pub(crate) apps: Arc<gangway_apps::AppRegistry>,
     pub(crate) workspaces: Arc<Workspaces>,
     pub presence: Arc<Presence>,
     inboxes: Mutex<HashMap<LaunchId, Arc<Inbox>>>,
@@ -35,7 +35,7 @@ impl Launches {
     pub fn new(
         hub: HubHandle,
         http: Arc<Http>,
-        apps: Arc<gangway_apps::Shelf>,
+        apps: Arc<gangway_apps::AppRegistry>,
         workspaces: Arc<Workspaces>,
     ) -> Arc<Self> {
         Arc::new(Self {

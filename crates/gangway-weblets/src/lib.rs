@@ -43,7 +43,7 @@ pub struct Weblets {
     pub launches: Arc<Launches>,
     hub: Arc<Hub>,
     http: Arc<Http>,
-    apps: Arc<gangway_apps::Shelf>,
+    apps: Arc<gangway_apps::AppRegistry>,
     pages: gangway_apps::Pages,
     consents: Arc<Consents>,
     asks: Arc<Asks>,

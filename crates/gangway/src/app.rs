@@ -24,7 +24,7 @@ pub struct App {
     pub asks: Arc<AskState>,
     pub models: Arc<Models>,
     pub applets: Arc<AppletService>,
-    pub apps: Arc<gangway_apps::Shelf>,
+    pub apps: Arc<gangway_apps::AppRegistry>,
     pub weblets: Arc<Weblets>,
     pub tools: Arc<Tools>,
     /// All tools that agents can call: MCP, pages, built in.

@@ -277,10 +277,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
     assert_eq!(writing.await.unwrap().unwrap()["made"], false);
     page.until("reload").await;
     for (arguments, reason) in [
-        (
-            json!({ "applet": "../x", "content": "" }),
-            "name of an applet",
-        ),
+        (json!({ "applet": "../x", "content": "" }), "an applet name"),
         (json!({ "applet": "new" }), "needs `content`"),
         (
             json!({ "applet": "big", "content": "x".repeat((1 << 20) + 1) }),

@@ -8,9 +8,9 @@
 mod context;
 mod manifest;
 mod rank;
+mod registry;
 mod scripts;
 mod serve;
-mod shelf;
 mod wider;
 
 use gangway_testing::apps::{Site, plain, write};

@@ -190,7 +190,7 @@ fn a_file_from_windows_with_a_byte_order_mark_is_read() {
 fn a_name_off_the_pattern_is_an_error_and_another_than_the_folders_a_warning() {
     let bad = told("---\nname: My Notes\ndescription: x\n---\n");
     assert!(
-        bad[0].starts_with("APP.md:2: error: `name`: \"My Notes\" is not a name of an app"),
+        bad[0].starts_with("APP.md:2: error: `name`: \"My Notes\" is not an app name"),
         "{bad:?}"
     );
     let reading = read("---\nname: other\ndescription: x\n---\n", "notes");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_apps::{App, Around, Folders, Origin, Shelf, rank::rank};
+use gangway_apps::{App, AppRegistry, Around, Folders, Origin, rank::rank};
 use serde_json::Value;
 
 use super::write;
@@ -26,7 +26,7 @@ async fn apps(set: &Value) -> (tempfile::TempDir, Vec<Arc<App>>) {
             &[("APP.md", &text), ("index.html", "")],
         );
     }
-    let apps = Shelf::new(
+    let apps = AppRegistry::new(
         &[folder.path().to_owned()],
         &Around::default(),
         Folders::only_read(folder.path()),
@@ -107,12 +107,12 @@ async fn words_of_one_stem_find_each_other() {
             write(&folder.path().join(name), &files);
         }
         let named = [folder.path().to_owned()];
-        let shelf = Shelf::new(
+        let registry = AppRegistry::new(
             &named,
             &Around::default(),
             Folders::only_read(folder.path()),
         );
-        let mut apps = shelf.list().await;
+        let mut apps = registry.list().await;
         apps.retain(|app| app.origin == Origin::Named);
         let found = rank(Some(said), &apps);
         let names: Vec<_> = found.iter().map(|(_, app)| app.name.as_str()).collect();

@@ -75,11 +75,11 @@ async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_anew() {
     );
     std::fs::remove_file(bench.path(SMALL)).unwrap();
     let error = bench.refusal(ask(SMALL)).await;
-    assert!(error.message.contains("There is: other."), "{error}");
+    assert!(error.message.contains("Installed: other."), "{error}");
     assert!(error.message.contains("gangway models pull"), "{error}");
     std::fs::remove_file(bench.path("other")).unwrap();
     let error = bench.refusal(hello()).await;
-    assert!(error.message.contains("no weights"), "{error}");
+    assert!(error.message.contains("No weights"), "{error}");
 }
 
 #[tokio::test]

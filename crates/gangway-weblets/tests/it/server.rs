@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Router, extract::Request, middleware, response::Response};
 use gangway_agents::Scripted;
-use gangway_apps::{Around, Folders, Shelf};
+use gangway_apps::{AppRegistry, Around, Folders};
 use gangway_core::{Agent, Agents, Asks, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
@@ -21,7 +21,7 @@ pub type TestServer = ServiceServer<WebletService>;
 
 pub struct WebletService {
     sessions: Sessions,
-    pub apps: Arc<Shelf>,
+    pub apps: Arc<AppRegistry>,
     pub tools: Arc<WebletTools>,
     pub asks: Arc<Asks>,
     pub weblets: Arc<Weblets>,
@@ -36,7 +36,7 @@ impl Service for WebletService {
 
     async fn start(_config: &Settings, parts: Parts) -> (Self, Routes) {
         let folders = [put_notes(&parts.data)];
-        let apps = Shelf::new(&folders, &Around::default(), Folders::at(&parts.data));
+        let apps = AppRegistry::new(&folders, &Around::default(), Folders::at(&parts.data));
         let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
         let (hub, launches) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
             let agent = |name: &str| {

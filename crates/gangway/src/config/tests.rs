@@ -154,11 +154,11 @@ fn settings_that_make_no_sense_are_refused_by_name() {
 fn an_invalid_mcp_server_is_reported_by_name() {
     for (text, words) in [
         ("mcp_servers: {A: {command: x}}", "\"A\" is not a server id"),
-        ("mcp_servers: {files: {args: [x]}}", "files needs either"),
         (
-            "mcp_servers: {files: {url: 'ftp://x'}}",
-            "files has the URL",
+            "mcp_servers: {files: {args: [x]}}",
+            "files must have either",
         ),
+        ("mcp_servers: {files: {url: 'ftp://x'}}", "the URL of files"),
     ] {
         let error = checked(text).expect_err(text);
         assert!(

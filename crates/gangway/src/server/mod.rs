@@ -83,7 +83,7 @@ impl Server {
         {
             return Err(ServerError::AppsTaken(taken.clone()));
         }
-        let apps = gangway_apps::Shelf::new(
+        let apps = gangway_apps::AppRegistry::new(
             &config.apps,
             &gangway_apps::Around::of_process(),
             gangway_apps::Folders::at(data),

@@ -434,7 +434,7 @@ export type Login = {
 key: string, };
 
 /**
- * What answers when nobody names a model.
+ * The default model.
  */
 export type DefaultModel = { 
 /**
@@ -442,7 +442,7 @@ export type DefaultModel = {
  */
 provider: string, 
 /**
- * The model there, where one is settled.
+ * The provider's model, if determined.
  */
 model?: string, };
 
@@ -451,7 +451,7 @@ model?: string, };
  */
 export type ProviderInfo = { 
 /**
- * Its name.
+ * Its id.
  */
 id: string, 
 /**
@@ -459,19 +459,19 @@ id: string,
  */
 type: string, 
 /**
- * Its name for people.
+ * Its display name.
  */
 name: string, 
 /**
- * Whether it could take a chat now.
+ * Whether it is available.
  */
 available: boolean, 
 /**
- * Whether it answers when nobody names a provider.
+ * Whether it is the default provider.
  */
 isDefault: boolean, 
 /**
- * Whether the name of its type means this one.
+ * Whether its type, used as a name, refers to it.
  */
 isTypeDefault: boolean, 
 /**
@@ -479,7 +479,7 @@ isTypeDefault: boolean,
  */
 supportsTools: boolean, 
 /**
- * Never: it is not part of a browser.
+ * Always false: it is not part of a browser.
  */
 isNative: boolean, 
 /**
@@ -487,48 +487,48 @@ isNative: boolean,
  */
 runtime: string, 
 /**
- * Whether weights must be fetched before it can work.
+ * Whether weights must be downloaded first.
  */
 downloadRequired: boolean, 
 /**
- * How much of them is there, 0 to 1, while they are fetched.
+ * Progress of a running download, 0 to 1.
  */
 downloadProgress?: number, 
 /**
- * Where it is.
+ * Its URL.
  */
 baseUrl?: string, 
 /**
- * How many models it is known to have.
+ * The number of its models, as far as known.
  */
 models: number, 
 /**
- * The name under which its key is kept, where it takes one.
+ * The name of its stored key, if it uses one.
  */
 keyName?: string, 
 /**
- * Where its key comes from: `environment` or `secrets`. Absent means there is none.
+ * The source of its key: `environment` or `secrets`. Absent means there is none.
  */
 keySource?: string, 
 /**
- * Why it is not available, and what to do.
+ * Why it is unavailable, and what to do.
  */
 problem?: string, };
 
 /**
- * The providers there are.
+ * The providers.
  */
 export type ProviderList = { 
 /**
- * Those that are set up and those that can be found.
+ * Configured and detectable providers.
  */
 providers: Array<ProviderInfo>, 
 /**
- * What answers when nobody names a model.
+ * The default model.
  */
 default?: DefaultModel, 
 /**
- * What the person chose: `provider` or `provider/model`. Absent means the nearest that runs.
+ * The user's choice: `provider` or `provider/model`. Absent means the first available provider.
  */
 choice?: string, };
 
@@ -537,7 +537,7 @@ choice?: string, };
  */
 export type ModelInfo = { 
 /**
- * `provider/model`: what to ask for.
+ * `provider/model`, the name for requests.
  */
 id: string, 
 /**
@@ -545,52 +545,52 @@ id: string,
  */
 provider: string, 
 /**
- * Its name there.
+ * Its name at the provider.
  */
 name: string, 
 /**
- * Whether it answers when nobody names a model, as far as that is settled.
+ * Whether it is the default model, if determined.
  */
 isDefault: boolean, };
 
 /**
- * The models there are.
+ * The models.
  */
 export type ModelList = { 
 /**
- * The models of all providers that answer.
+ * The models of all available providers.
  */
 models: Array<ModelInfo>, 
 /**
- * What answers when nobody names a model.
+ * The default model.
  */
 default?: DefaultModel, };
 
 /**
- * What to use when nobody names a model.
+ * The default model to set.
  */
 export type SetDefault = { 
 /**
- * `provider`, `provider/model`, or null for the nearest that runs.
+ * `provider`, `provider/model`, or null for the first available provider.
  */
 model: string | null, };
 
 /**
- * A provider's key.
+ * A provider's API key.
  */
 export type SetKey = { 
 /**
- * The key. It is kept with the secrets and never shown again.
+ * The key. It is stored as a secret and never shown again.
  */
 key: string, };
 
 /**
- * Whether the engine process can run models on this machine.
+ * Whether the engine process can run local models.
  */
 export type EngineState = "ready" | "building" | "missing" | "unsupported";
 
 /**
- * What the engine does, the process that runs models on this machine.
+ * The state of the engine, the process that runs local models.
  */
 export type EmbeddedActivity = { 
 /**
@@ -598,66 +598,66 @@ export type EmbeddedActivity = {
  */
 engine: EngineState, 
 /**
- * The model that is loaded.
+ * The loaded model.
  */
 loaded?: string, 
 /**
- * What it takes: weights and conversations.
+ * Its memory: weights and conversations.
  */
 memoryBytes: number, 
 /**
- * Answers being written.
+ * Running answers.
  */
 active: number, 
 /**
- * Requests that wait for their turn.
+ * Queued requests.
  */
 waiting: number, 
 /**
- * Tokens of conversations that did not have to be read again, since the start.
+ * Prompt tokens reused from earlier requests, since the start.
  */
 reusedTokens: number, };
 
 /**
- * What the models were doing in the last minute.
+ * Model activity of the last minute.
  */
 export type ModelActivity = { 
 /**
- * Chats that are running, with any provider.
+ * Running chats of all providers.
  */
 active: number, 
 /**
- * Tokens written in each of the last sixty seconds, oldest first.
+ * Output tokens in each of the last 60 seconds, oldest first.
  */
 tokens: Array<number>, 
 /**
- * Memory of this process, where the system tells.
+ * Memory of this process, if known.
  */
 memoryBytes?: number, 
 /**
- * Models on this machine.
+ * Local models.
  */
 embedded: EmbeddedActivity, };
 
 /**
- * Weights on this machine.
+ * Local weights.
  */
 export type WeightsInfo = { 
 /**
- * The model's name with the embedded provider.
+ * The model's name at the embedded provider.
  */
 name: string, 
 /**
- * How large the file is.
+ * Size of the file.
  */
 bytes: number, 
 /**
- * Where it came from, where that is known.
+ * Its URL, if known.
  */
 source?: string, };
 
 /**
- * Weights that can be fetched.
+ * Weights in the catalog.
  */
 export type CatalogInfo = { 
 /**
@@ -665,11 +665,11 @@ export type CatalogInfo = {
  */
 name: string, 
 /**
- * What it is, for people.
+ * Their description.
  */
 title: string, 
 /**
- * How much is fetched.
+ * Size of the download.
  */
 bytes: number, 
 /**
@@ -677,17 +677,17 @@ bytes: number,
  */
 license: string, 
 /**
- * Whether it is here already.
+ * Whether they are already local.
  */
 installed: boolean, };
 
 /**
- * What is going on with weights on their way.
+ * The phase of a download.
  */
 export type PullStep = "fetching" | "checking" | "unpacking" | "done" | "failed";
 
 /**
- * Weights on their way.
+ * A download of weights.
  */
 export type PullInfo = { 
 /**
@@ -695,15 +695,15 @@ export type PullInfo = {
  */
 name: string, 
 /**
- * What is going on.
+ * Its phase.
  */
 step: PullStep, 
 /**
- * Bytes that are here.
+ * Downloaded bytes.
  */
 fetched: number, 
 /**
- * Bytes in all; 0 while that is not known.
+ * Total bytes; 0 if unknown.
  */
 total: number, 
 /**
@@ -712,28 +712,28 @@ total: number,
 error?: string, };
 
 /**
- * Weights on this machine, and those that can be fetched.
+ * Local and downloadable weights.
  */
 export type WeightsList = { 
 /**
- * What is here.
+ * Local weights.
  */
 weights: Array<WeightsInfo>, 
 /**
- * What can be fetched by name.
+ * Weights in the catalog.
  */
 catalog: Array<CatalogInfo>, 
 /**
- * What is being fetched, or was not long ago.
+ * Running and recent downloads.
  */
 pulls: Array<PullInfo>, };
 
 /**
- * Which weights to fetch: by `name` or by `url`.
+ * The weights to download, by `name` or by `url`.
  */
 export type PullWeights = { 
 /**
- * A name from the catalog, or that of a pull from a URL, to try it again.
+ * A name from the catalog, or of an earlier download by URL to retry.
  */
 name?: string, 
 /**
@@ -746,7 +746,7 @@ url?: string,
 sha256?: string, };
 
 /**
- * What a server is doing.
+ * The state of a server.
  */
 export type ToolServerState = "stopped" | "starting" | "ready" | "unauthorized" | "failed";
 
@@ -755,11 +755,11 @@ export type ToolServerState = "stopped" | "starting" | "ready" | "unauthorized" 
  */
 export type ToolServerInfo = { 
 /**
- * Its name here.
+ * Its id.
  */
 id: string, 
 /**
- * What it is doing.
+ * Its state.
  */
 state: ToolServerState, 
 /**
@@ -767,7 +767,7 @@ state: ToolServerState,
  */
 problem?: string, 
 /**
- * What it says it is.
+ * Its self-description.
  */
 title?: string, 
 /**
@@ -775,27 +775,27 @@ title?: string,
  */
 version?: string, 
 /**
- * The revision of the protocol that was agreed on.
+ * The negotiated protocol version.
  */
 protocol?: string, 
 /**
- * How many tools it has.
+ * The number of its tools.
  */
 tools: number, 
 /**
- * How it is reached: its command line, or its URL. Nothing of its environment and headers.
+ * Its command line or URL, without environment and headers.
  */
 target: string, 
 /**
- * Whether it comes from the settings and cannot be removed here.
+ * Whether it is configured in config.yaml and cannot be removed here.
  */
 fromConfig: boolean, 
 /**
- * Whether the person has logged in at it.
+ * Whether the user has logged in.
  */
 loggedIn: boolean, 
 /**
- * Whether it wants the person to log in again, and to allow it more.
+ * Whether it requires another login with more scopes.
  */
 wantsMore: boolean, };
 
@@ -804,12 +804,12 @@ wantsMore: boolean, };
  */
 export type ToolServerList = { 
 /**
- * All of them.
+ * All servers.
  */
 servers: Array<ToolServerInfo>, };
 
 /**
- * What the installer noted about a server.
+ * The installer's metadata of a server.
  */
 export type Installed = { 
 /**
@@ -817,20 +817,20 @@ export type Installed = {
  */
 server?: string, 
 /**
- * The package and its version.
+ * The package with its version.
  */
 package?: string, 
 /**
- * The names of its secrets, by the names of its inputs.
+ * The names of its secrets by input.
  */
 secrets?: { [key in string]: string }, 
 /**
- * Whether its URL must lead to the public internet: a stranger wrote it.
+ * Whether its URL must be on the public internet, since it is from an untrusted author.
  */
 publicOnly?: boolean, };
 
 /**
- * Before which calls of a server's tools the chat's agent asks.
+ * Which calls of a server's tools need the user's approval.
  */
 export type ApprovalPolicy = "writes" | "all" | "none";
 
@@ -839,54 +839,53 @@ export type ApprovalPolicy = "writes" | "all" | "none";
  */
 export type ServerEntry = { 
 /**
- * The program of a server that runs here.
+ * The command of a local server.
  */
 command?: string, 
 /**
- * What it is given. `${secret:NAME}` stands for a secret.
+ * Its arguments. `${secret:NAME}` inserts a secret.
  */
 args?: Array<string>, 
 /**
- * What is added to its environment. `${secret:NAME}` stands for a secret.
+ * Additional environment variables. `${secret:NAME}` inserts a secret.
  */
 env?: { [key in string]: string }, 
 /**
- * Where it runs.
+ * Its working directory.
  */
 cwd?: string, 
 /**
- * The address of a server that runs elsewhere. `${secret:NAME}` stands for a secret.
+ * The URL of a remote server. `${secret:NAME}` inserts a secret.
  */
 url?: string, 
 /**
- * Sent along with every request to it. `${secret:NAME}` stands for a secret.
+ * Headers of all requests to it. `${secret:NAME}` inserts a secret.
  */
 headers?: { [key in string]: string }, 
 /**
- * Whether it does not start with everything else.
+ * Whether it is not started.
  */
 disabled?: boolean, 
 /**
- * Seconds that a call may take.
+ * Timeout of a call, in seconds.
  */
 timeout_seconds?: number, 
 /**
- * Before which calls of its tools the chat's agent asks: `writes`, `all` or `none`; as `tools.approval` says when
- * absent.
+ * Which calls of its tools need approval: `writes`, `all` or `none`; default is `tools.approval`.
  */
 approval?: ApprovalPolicy, 
 /**
- * What the installer noted; nobody else writes it.
+ * Metadata written by the installer only.
  */
 gangway?: Installed, };
 
 /**
- * A choice that holds in every chat.
+ * A choice for all chats.
  */
 export type LastingChoice = "always" | "never";
 
 /**
- * The policy of one MCP server.
+ * The policy of an MCP server.
  */
 export type ServerApproval = { 
 /**
@@ -894,11 +893,11 @@ export type ServerApproval = {
  */
 id: string, 
 /**
- * Its policy, the default included.
+ * Its policy; may be the default.
  */
 policy: ApprovalPolicy, 
 /**
- * Whether the server, and so its policy, is set in config.yaml.
+ * Whether the server and its policy are configured in config.yaml.
  */
 fromConfig: boolean, };
 
@@ -916,7 +915,7 @@ tool: string,
 choice: LastingChoice, };
 
 /**
- * How the chat's agent asks before it calls tools.
+ * The approval policies and choices.
  */
 export type ApprovalList = { 
 /**
@@ -950,16 +949,16 @@ export type SetToolApproval = {
  */
 tool: string, 
 /**
- * The choice; without one the policy of the server decides again.
+ * The choice; without one the server's policy applies.
  */
 choice?: LastingChoice, };
 
 /**
- * A server to add.
+ * Servers to add.
  */
 export type AddServers = { 
 /**
- * Servers by name, in the form that other hosts use.
+ * By id, in the common JSON form of MCP hosts.
  */
 mcpServers: { [key in string]: ServerEntry }, };
 
@@ -972,7 +971,7 @@ export type LogLine = {
  */
 number: number, 
 /**
- * When it was said.
+ * When it was written.
  */
 at: string, 
 /**
@@ -980,7 +979,7 @@ at: string,
  */
 source: string, 
 /**
- * What was said.
+ * The text.
  */
 text: string, };
 
@@ -1002,11 +1001,11 @@ export type ToolInfo = {
  */
 name: string, 
 /**
- * What it is good for.
+ * Its description.
  */
 description: string, 
 /**
- * A JSON Schema of type object.
+ * Its input schema, of type object.
  */
 inputSchema: JsonValue, 
 /**
@@ -1015,16 +1014,16 @@ inputSchema: JsonValue,
 serverId: string, };
 
 /**
- * Tools that can be called.
+ * Available tools.
  */
 export type ToolList = { 
 /**
- * All of them.
+ * All tools.
  */
 tools: Array<ToolInfo>, };
 
 /**
- * A call.
+ * A tool call.
  */
 export type CallTool = { 
 /**
@@ -1032,16 +1031,16 @@ export type CallTool = {
  */
 tool: string, 
 /**
- * What it is called with; nothing is an empty object.
+ * The arguments; default is an empty object.
  */
 args?: JsonValue, };
 
 /**
- * What a tool answered.
+ * The result of a tool.
  */
 export type ToolAnswer = { 
 /**
- * The answer.
+ * The result.
  */
 result: JsonValue, };
 
@@ -1055,21 +1054,21 @@ export type RouteSentence = {
 sentence: string, };
 
 /**
- * Which servers a sentence is for.
+ * The servers that match a sentence.
  */
 export type RouteAnswer = { 
 /**
- * The servers, each with the words that speak for it. None at all means that every tool is offered.
+ * The servers with the matched words. If empty, all tools are offered.
  */
 servers: { [key in string]: Array<string> }, };
 
 /**
- * What is going on with the catalog.
+ * The phase of a refresh.
  */
 export type RefreshState = "idle" | "running" | "failed";
 
 /**
- * How the catalog is brought up to date.
+ * The state of a refresh.
  */
 export type CatalogRefresh = { 
 /**
@@ -1077,30 +1076,30 @@ export type CatalogRefresh = {
  */
 state: RefreshState, 
 /**
- * Servers that came in, while it is going on.
+ * Servers received so far, during a refresh.
  */
 fetched: number, 
 /**
- * Why the last one failed. What was there before is still there.
+ * Why the last refresh failed. The previous entries remain.
  */
 problem?: string, 
 /**
- * When the whole of it was last fetched.
+ * When the catalog was last refreshed completely.
  */
 at?: string, };
 
 /**
- * What kind of thing is installed.
+ * What is installed.
  */
 export type OptionKind = "npm" | "pypi" | "remote" | "other";
 
 /**
- * Where a value goes.
+ * Where an input's value is used.
  */
 export type InputPlace = "env" | "argument" | "header" | "url";
 
 /**
- * Something that a server wants to be told.
+ * An input of a server.
  */
 export type CatalogInput = { 
 /**
@@ -1108,73 +1107,73 @@ export type CatalogInput = {
  */
 name: string, 
 /**
- * Where its value goes.
+ * Where its value is used.
  */
 place: InputPlace, 
 /**
- * What it is.
+ * Its description.
  */
 description?: string, 
 /**
- * Whether nothing works without it.
+ * Whether it is required.
  */
 required: boolean, 
 /**
- * Whether it is kept with the secrets.
+ * Whether it is stored as a secret.
  */
 secret: boolean, 
 /**
- * What it is unless something else is given.
+ * Its default.
  */
 default?: string, 
 /**
- * What it may be, where not everything will do.
+ * The allowed values, if restricted.
  */
 choices?: Array<string>, };
 
 /**
- * A way to install a server.
+ * An install option of a server.
  */
 export type CatalogOption = { 
 /**
- * Names it among the ways of its server.
+ * Its id among the server's options.
  */
 key: string, 
 /**
- * What kind of thing is installed.
+ * What is installed.
  */
 kind: OptionKind, 
 /**
- * The command or the URL, for people.
+ * The command or URL, for display.
  */
 label: string, 
 /**
- * Whether this machine can do it.
+ * Whether this machine supports it.
  */
 available: boolean, 
 /**
- * Why it cannot, and what to do.
+ * Why it is not supported, and what to do.
  */
 problem?: string, 
 /**
- * What it wants to be told.
+ * Its inputs.
  */
 inputs: Array<CatalogInput>, };
 
 /**
- * A server of the catalog.
+ * A server in the catalog.
  */
 export type CatalogServer = { 
 /**
- * Its name there, such as `io.github.someone/files`.
+ * Its name in the catalog, such as `io.github.someone/files`.
  */
 name: string, 
 /**
- * Its name for people.
+ * Its display name.
  */
 title?: string, 
 /**
- * What it is good for, in the words of whoever made it.
+ * Its description by its author.
  */
 description: string, 
 /**
@@ -1182,61 +1181,61 @@ description: string,
  */
 version: string, 
 /**
- * Where its source is: a URL.
+ * URL of its source code.
  */
 repository?: string, 
 /**
- * Its pages: a URL.
+ * URL of its website.
  */
 website?: string, 
 /**
- * The servers here that were installed from it.
+ * The installed servers from this entry.
  */
 installed: Array<string>, 
 /**
- * The ways to install it.
+ * The install options.
  */
 options: Array<CatalogOption>, };
 
 /**
- * Servers of the catalog that were looked for.
+ * Search results from the catalog.
  */
 export type CatalogPage = { 
 /**
- * Those that were found, the best first.
+ * The servers, best matches first.
  */
 servers: Array<CatalogServer>, 
 /**
- * How many were found in all.
+ * The total number of results.
  */
 total: number, 
 /**
- * Where the next page begins.
+ * Cursor of the next page.
  */
 nextCursor?: string, 
 /**
- * How the catalog is brought up to date.
+ * The state of the refresh.
  */
 refresh: CatalogRefresh, 
 /**
- * Where the catalog comes from: a URL, or `built-in`.
+ * The source of the catalog: a URL, or `built-in`.
  */
 source: string, };
 
 /**
- * How the catalog as a whole is.
+ * The state of the catalog.
  */
 export type CatalogState = { 
 /**
- * How many servers it has.
+ * The number of servers.
  */
 total: number, 
 /**
- * How it is brought up to date.
+ * The state of the refresh.
  */
 refresh: CatalogRefresh, 
 /**
- * Where it comes from: a URL, or `built-in`.
+ * The source: a URL, or `built-in`.
  */
 source: string, };
 
@@ -1253,33 +1252,33 @@ name: string,
  */
 found: boolean, 
 /**
- * Its version.
+ * Whether it was found and works.
  */
 version?: string, 
 /**
- * Where it is.
+ * Its path.
  */
 path?: string, 
 /**
- * What it runs.
+ * The packages that it runs.
  */
 for: string, 
 /**
- * How to get it.
+ * How to install it.
  */
 hint?: string, };
 
 /**
- * What this machine can run packages with.
+ * The package runtimes of this machine.
  */
 export type RuntimeList = { 
 /**
- * All that are known of, found or not.
+ * All known runtimes, found or not.
  */
 runtimes: Array<RuntimeInfo>, };
 
 /**
- * Where a package comes from.
+ * A package registry.
  */
 export type PackageKind = "npm" | "pypi";
 
@@ -1288,25 +1287,25 @@ export type PackageKind = "npm" | "pypi";
  */
 export type PackageName = { 
 /**
- * Where it comes from.
+ * Its registry.
  */
 kind: PackageKind, 
 /**
- * Its name there.
+ * Its name in the registry.
  */
 name: string, 
 /**
- * Its exact version; the newest when not said.
+ * Its exact version; default is the newest.
  */
 version?: string, };
 
 /**
- * A server to install: one of the catalog (`server`, `option`, `inputs`), or a package (`package`, `args`, `env`,
+ * A server to install: a catalog entry (`server`, `option`, `inputs`), or a package (`package`, `args`, `env`,
  * `secrets`).
  */
 export type InstallServer = { 
 /**
- * Its name here.
+ * Its id here.
  */
 id: string, 
 /**
@@ -1314,27 +1313,27 @@ id: string,
  */
 server?: string, 
 /**
- * The way to install it; the first that this machine can do when not said.
+ * The install option; default is the first that this machine supports.
  */
 option?: string, 
 /**
- * What it wants to be told, by the names of its inputs. What is secret is kept with the secrets.
+ * Values by input name. Secret ones are stored as secrets.
  */
 inputs?: { [key in string]: string }, 
 /**
- * A package that need not be in the catalog.
+ * A package, not necessarily in the catalog.
  */
 package?: PackageName, 
 /**
- * What it is given, behind what the catalog says.
+ * Additional arguments.
  */
 args?: Array<string>, 
 /**
- * What is added to its environment.
+ * Additional environment variables.
  */
 env?: { [key in string]: string }, 
 /**
- * What is added to its environment and kept with the secrets.
+ * Additional environment variables that are stored as secrets.
  */
 secrets?: { [key in string]: string }, 
 /**
@@ -1343,7 +1342,7 @@ secrets?: { [key in string]: string },
 allowScripts?: boolean, };
 
 /**
- * How far an install is.
+ * The state of an install.
  */
 export type InstallState = "fetching" | "starting" | "done" | "failed" | "cancelled";
 
@@ -1353,7 +1352,7 @@ export type InstallState = "fetching" | "starting" | "done" | "failed" | "cancel
 export type StepName = "check" | "fetch" | "register" | "start";
 
 /**
- * How far a step is.
+ * The state of a step.
  */
 export type StepState = "waiting" | "running" | "done" | "failed";
 
@@ -1362,15 +1361,15 @@ export type StepState = "waiting" | "running" | "done" | "failed";
  */
 export type InstallStep = { 
 /**
- * Which.
+ * Which step.
  */
 name: StepName, 
 /**
- * How far it is.
+ * Its state.
  */
 state: StepState, 
 /**
- * What came of it, in words.
+ * A note about its result.
  */
 detail?: string, };
 
@@ -1379,23 +1378,23 @@ detail?: string, };
  */
 export type Install = { 
 /**
- * Names this install.
+ * Its id.
  */
 install: string, 
 /**
- * The server's name here.
+ * The server's id here.
  */
 id: string, 
 /**
- * How far it is.
+ * Its state.
  */
 state: InstallState, 
 /**
- * Its steps, in their order.
+ * Its steps in order.
  */
 steps: Array<InstallStep>, 
 /**
- * What the package manager said, newest last; only so many lines are kept.
+ * The last lines of the package manager's output.
  */
 lines: Array<string>, 
 /**
@@ -1408,26 +1407,25 @@ problem?: string,
 startedAt: string, };
 
 /**
- * Installs that go on, and the last that ended.
+ * Running installs, and the last ones that ended.
  */
 export type InstallList = { 
 /**
- * The newest first.
+ * Newest first.
  */
 installs: Array<Install>, };
 
 /**
- * Values of secrets of a server.
+ * New values of a server's secrets.
  */
 export type SetSecrets = { 
 /**
- * The values by the names they have in its environment or headers. They are kept with the secrets and never shown
- * again.
+ * Values by the names of their environment variables or headers. They are stored as secrets and never shown again.
  */
 secrets: { [key in string]: string }, };
 
 /**
- * Where to log in.
+ * The login page of a server.
  */
 export type LoginPage = { 
 /**
@@ -1553,7 +1551,7 @@ schema?: JsonValue,
  */
 url?: string, } | { "type": "action", message: string, 
 /**
- * Whether it can be allowed for good.
+ * Whether "always allow" is offered.
  */
 lasting: boolean, 
 /**
@@ -1628,12 +1626,12 @@ export type AsksFrame = { "type": "asks",
 asks: Array<AskInfo>, } | { "type": "changed" };
 
 /**
- * What stands about one scope of one origin.
+ * The state of one scope of one origin.
  */
 export type PermissionGrant = "granted-always" | "granted-once" | "denied" | "not-granted";
 
 /**
- * How much an origin's pages may use the person's models, and have used today.
+ * The budget of an origin for the user's models, and its usage today.
  */
 export type ModelBudget = { 
 /**
@@ -1667,57 +1665,57 @@ tokensPerDay?: number,
 maxConcurrent?: number, };
 
 /**
- * What pages of one origin may do.
+ * The permissions of an origin's pages.
  */
 export type OriginPermissions = { 
 /**
- * Where they come from.
+ * The origin.
  */
 origin: string, 
 /**
- * What stands about each scope.
+ * By scope.
  */
 scopes: Record<PermissionScope, PermissionGrant>, 
 /**
- * The only tools that they may use; none where there is no list.
+ * The only tools that they may use; none without a list.
  */
 allowedTools?: string[], 
 /**
- * The MCP servers that they may bring along without a question.
+ * The MCP servers that they may provide without a request.
  */
 servers: Array<string>, 
 /**
- * When those of them end that do.
+ * Expiries of those that expire.
  */
 ends?: GrantEnds, 
 /**
- * Whether they come without HTTPS, so that they can be allowed nothing for longer than once.
+ * Whether the origin lacks HTTPS, so that it can only be allowed once.
  */
 onceOnly: boolean, 
 /**
- * How much of the models they may use, where they may use any.
+ * Their model budget, if they may use models.
  */
 budget?: ModelBudget, 
 /**
- * When they last used any of it.
+ * When they last used a permission.
  */
 lastUsed?: string, };
 
 /**
- * What pages may do.
+ * The permissions of all origins.
  */
 export type PermissionList = { 
 /**
- * By name.
+ * By origin.
  */
 origins: Array<OriginPermissions>, };
 
 /**
- * What pages of an origin shall be allowed; what is not named stays as it is.
+ * New permissions of an origin; absent values stay.
  */
 export type SetPermissions = { 
 /**
- * Where they come from.
+ * The origin.
  */
 origin: string, 
 /**
@@ -1729,20 +1727,20 @@ scopes?: Partial<Record<PermissionScope, PermissionGrant>>,
  */
 allowedTools?: string[], 
 /**
- * The only MCP servers that they may bring along without a question.
+ * The only MCP servers that they may provide without a request.
  */
 servers?: Array<string>, 
 /**
- * How long what is allowed lasts; until it is revoked when not given.
+ * How long the grants last; default is until revoked.
  */
 duration?: PermissionDuration, 
 /**
- * How much of the models they may use.
+ * Their model budget.
  */
 budget?: SetBudget, };
 
 /**
- * When grants end; what is not named lasts until it is revoked.
+ * When grants expire; what is absent lasts until revoked.
  */
 export type GrantEnds = { 
 /**
@@ -1754,29 +1752,29 @@ scopes?: Partial<Record<PermissionScope, string>>,
  */
 tools?: Record<string, string>, 
 /**
- * By the address of a server.
+ * By URL of the server.
  */
 servers?: Record<string, string>, };
 
 /**
- * What an entry of the log tells of.
+ * The type of an entry of the audit log.
  */
 export type AuditKind = "decision" | "use";
 
 /**
- * An entry of the log.
+ * An entry of the audit log.
  */
 export type AuditEntry = { 
 /**
- * When it was.
+ * The time.
  */
 at: string, 
 /**
- * Whom it is about.
+ * The origin.
  */
 origin: string, 
 /**
- * What it tells of.
+ * Its type.
  */
 kind: AuditKind, 
 /**
@@ -1784,20 +1782,20 @@ kind: AuditKind,
  */
 scope?: PermissionScope, 
 /**
- * The method or the tool that was used; how it was decided.
+ * The method or tool that was used, or how it was decided.
  */
 what: string, 
 /**
- * `ok` or the code of an error; what was decided.
+ * `ok` or an error code, or the decision.
  */
 outcome: string, 
 /**
- * Where the person decided: `page` or `terminal`.
+ * Where the user decided: `page` or `terminal`.
  */
 by?: string, };
 
 /**
- * A page of the log.
+ * A page of the audit log.
  */
 export type AuditPage = { 
 /**
@@ -1805,37 +1803,37 @@ export type AuditPage = {
  */
 entries: Array<AuditEntry>, 
 /**
- * Where the next page begins, if there is one.
+ * Cursor of the next page, if there is one.
  */
 before?: string, 
 /**
- * How many uses since the start were too many to write down.
+ * The number of uses since the start that were not logged.
  */
 lost: number, };
 
 /**
- * One thing that the extension is to do in the tab in front.
+ * An action that the extension executes in the active tab.
  */
 export type BrowserAct = { 
 /**
- * Names it in the answer.
+ * Its id.
  */
 id: string, 
 /**
- * What to do.
+ * The action.
  */
 action: BrowserAction, 
 /**
- * The origins of Gangway itself, on whose pages nothing is done.
+ * Gangway's own origins, on whose pages actions are refused.
  */
 own: Array<string>, };
 
 /**
- * What an agent does in the tab in front.
+ * An action in the active tab.
  */
 export type BrowserAction = { "type": "read_page", } | { "type": "click", 
 /**
- * The origin of the page that is meant.
+ * The origin of the page.
  */
 origin: string, 
 /**
@@ -1843,7 +1841,7 @@ origin: string,
  */
 target: string, } | { "type": "fill", 
 /**
- * The origin of the page that is meant.
+ * The origin of the page.
  */
 origin: string, 
 /**
@@ -1851,29 +1849,29 @@ origin: string,
  */
 target: string, 
 /**
- * What to write.
+ * The value.
  */
 value: string, } | { "type": "screenshot", };
 
 /**
- * What an action in the tab in front came to.
+ * The result of an action in the active tab.
  */
 export type BrowserAnswer = { 
 /**
- * What it gave.
+ * The result.
  */
 result?: JsonValue, 
 /**
- * Why it was not done.
+ * The error.
  */
 error?: BrowserProblem, };
 
 /**
- * Why something could not be done in the tab in front.
+ * Why an action in the active tab failed.
  */
 export type BrowserProblem = { 
 /**
- * Its name, as pages know it.
+ * The error code, as pages know it.
  */
 code: string, 
 /**
@@ -1882,11 +1880,11 @@ code: string,
 message: string, };
 
 /**
- * Why a page does not get what it asked for.
+ * Why a page's call failed.
  */
 export type SiteError = { 
 /**
- * The name by which pages know the reason.
+ * The error code.
  */
 code: string, 
 /**
@@ -1895,7 +1893,7 @@ code: string,
 message: string, };
 
 /**
- * One message to a page, by way of its broker.
+ * A message to a page, via its broker.
  */
 export type SiteTold = { "type": "result", 
 /**
@@ -1903,7 +1901,7 @@ export type SiteTold = { "type": "result",
  */
 id: number, 
 /**
- * What came of it.
+ * The result.
  */
 result: JsonValue, } | { "type": "error", 
 /**
@@ -1911,7 +1909,7 @@ result: JsonValue, } | { "type": "error",
  */
 id: number, 
 /**
- * Why.
+ * The error.
  */
 error: SiteError, } | { "type": "event", 
 /**
@@ -1919,7 +1917,7 @@ error: SiteError, } | { "type": "event",
  */
 id: number, 
 /**
- * What happened.
+ * The event.
  */
 event: JsonValue, } | { "type": "ask", 
 /**
@@ -1927,15 +1925,15 @@ event: JsonValue, } | { "type": "ask",
  */
 id: number, 
 /**
- * Names the question.
+ * Id of the request.
  */
 ask: string, 
 /**
- * Where the person decides.
+ * The URL of the request.
  */
 url: string, } | { "type": "tool_call", 
 /**
- * Names it in the answer.
+ * Id of the call.
  */
 call: number, 
 /**
@@ -1943,15 +1941,15 @@ call: number,
  */
 name: string, 
 /**
- * What it is called with.
+ * The arguments.
  */
 args: JsonValue, } | { "type": "tool_cancel", 
 /**
- * Which call.
+ * The call.
  */
 call: number, } | { "type": "chat", 
 /**
- * Which.
+ * The chat.
  */
 chatId: string, 
 /**
@@ -1959,21 +1957,21 @@ chatId: string,
  */
 state: string, } | { "type": "token", 
 /**
- * A secret.
+ * The token.
  */
 token: string, };
 
 /**
- * A message with its number.
+ * A numbered message.
  */
 export type Numbered = { 
 /**
- * Counts up from 1.
+ * Starts at 1.
  */
 n: number, } & SiteTold;
 
 /**
- * A tool as a page describes it.
+ * A tool as its page describes it.
  */
 export type PageTool = { 
 /**
@@ -1981,29 +1979,29 @@ export type PageTool = {
  */
 name: string, 
 /**
- * What it is good for.
+ * Its description.
  */
 description: string, 
 /**
- * A JSON Schema of type object.
+ * Its input schema, of type object.
  */
 inputSchema?: JsonValue, };
 
 /**
- * How a panel looks.
+ * Appearance of a panel.
  */
 export type PanelStyle = { 
 /**
- * `light` or `dark`; the person's own when absent.
+ * `light` or `dark`; default is the user's setting.
  */
 theme?: string, 
 /**
- * A colour as CSS writes it.
+ * A CSS color.
  */
 accentColor?: string, };
 
 /**
- * What a panel learns.
+ * The chat of a panel.
  */
 export type PanelInfo = { 
 /**
@@ -2015,28 +2013,28 @@ chatId: string,
  */
 sessionId: string, 
 /**
- * Who opened it.
+ * The origin that opened it.
  */
 origin: string, 
 /**
- * How it looks.
+ * Its appearance.
  */
 style: PanelStyle, 
 /**
- * For `Authorization: Bearer TOKEN`; it is for this chat alone.
+ * For `Authorization: Bearer TOKEN`; valid only for this chat.
  */
 token: string, };
 
 /**
- * What a panel was opened with.
+ * A panel's ticket.
  */
 export type PanelTicket = { 
 /**
- * The secret in the panel's address; it is good once.
+ * The one-time secret from the panel's URL.
  */
 ticket: string, 
 /**
- * The origin that the panel's address names, which alone may frame it.
+ * The origin from the panel's URL, the only one that can embed it.
  */
 origin: string, };
 
@@ -2045,7 +2043,7 @@ origin: string, };
  */
 export type ToolProblem = { 
 /**
- * In words.
+ * The message.
  */
 message: string, };
 
@@ -2058,7 +2056,7 @@ export type BrokerHello = {
  */
 v: number, 
 /**
- * The origin of the page, as the browser told the broker.
+ * The origin of the page, as reported by the browser.
  */
 origin: string, 
 /**
@@ -2066,37 +2064,37 @@ origin: string,
  */
 tab: string, 
 /**
- * The origins of the pages around it, nearest first, as the browser says them; none for a page in a tab of its own. What the
- * browser does not say is `null`.
+ * The origins of the page's ancestors, nearest first, as reported by the browser; empty for a top page. `null`
+ * where the browser does not report it.
  */
 ancestors?: Array<string>, 
 /**
- * The visit that goes on after a lost connection.
+ * The visit to resume after a lost connection.
  */
 visit?: string, 
 /**
- * The last number that came.
+ * The last number received.
  */
 seen?: number, 
 /**
- * What lets it in where the person's log-in cannot come along.
+ * A token that replaces the user's login, where cookies are blocked.
  */
 token?: string, };
 
 /**
- * What the broker says.
+ * Messages of the broker.
  */
 export type BrokerSays = { "type": "hello" } & BrokerHello | { "type": "call", 
 /**
- * Counts up.
+ * Its number; counts up.
  */
 id: number, 
 /**
- * What.
+ * The method.
  */
 method: string, 
 /**
- * How.
+ * The parameters.
  */
 params?: JsonValue, } | { "type": "abort", 
 /**
@@ -2112,11 +2110,11 @@ tools: Array<PageTool>, } | { "type": "tool_result",
  */
 call: number, 
 /**
- * What it gave.
+ * The result.
  */
 result?: JsonValue, 
 /**
- * Why it failed.
+ * The error.
  */
 error?: ToolProblem, } | { "type": "ack", 
 /**
@@ -2129,28 +2127,28 @@ n: number, } | { "type": "bye" };
  */
 export type welcome = { "type": "welcome", 
 /**
- * Names the visit when the connection is lost.
+ * The id of the visit, for reconnecting.
  */
 visit: string, 
 /**
- * Whether a visit goes on.
+ * Whether a visit was resumed.
  */
 resumed: boolean, 
 /**
- * Whether the person must show first that this Gangway is theirs.
+ * Whether the visitor must first prove to be the user.
  */
 locked: boolean, 
 /**
- * A silent connection is looked after this often.
+ * The interval of pings on a silent connection.
  */
 heartbeatSeconds: number, };
 
 /**
- * A broker that is not let in; the connection closes after it.
+ * The broker is rejected; the connection closes after it.
  */
 export type refused = { "type": "refused", 
 /**
- * Why.
+ * The error.
  */
 error: SiteError, };
 

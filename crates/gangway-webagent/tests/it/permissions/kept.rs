@@ -161,7 +161,7 @@ async fn what_makes_no_sense_is_refused_and_says_why() {
         ),
         (
             json!({ "origin": "https://shop.example/path", "scopes": {} }),
-            "no path",
+            "without a path",
         ),
         (json!({ "scopes": {} }), "origin"),
         (json!({ "origin": SHOP, "scope": {} }), "scope"),

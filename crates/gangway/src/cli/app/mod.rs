@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use gangway_apps::{App, Around, Folders, Shelf, manifest::Problem, rank::rank};
+use gangway_apps::{App, AppRegistry, Around, Folders, manifest::Problem, rank::rank};
 use gangway_core::AppName;
 use serde_json::{Value, json};
 
@@ -86,10 +86,10 @@ struct Place {
 }
 
 impl Place {
-    fn shelf(&self) -> anyhow::Result<Arc<Shelf>> {
+    fn registry(&self) -> anyhow::Result<Arc<AppRegistry>> {
         let named = named_apps(&self.common, &self.apps)?;
         let folders = Folders::only_read(&self.common.data()?);
-        Ok(Shelf::new(&named, &Around::of_process(), folders))
+        Ok(AppRegistry::new(&named, &Around::of_process(), folders))
     }
 }
 
@@ -153,12 +153,12 @@ async fn list(
     query: Option<&str>,
     fits: impl Fn(&App) -> bool,
 ) -> anyhow::Result<()> {
-    let shelf = place.shelf()?;
-    let mut apps = shelf.list().await;
+    let registry = place.registry()?;
+    let mut apps = registry.list().await;
     apps.retain(|app| fits(app));
     let apps = rank(query, &apps);
-    let strays = shelf.strays().await;
-    let untrusted = shelf.untrusted().await;
+    let strays = registry.strays().await;
+    let untrusted = registry.untrusted().await;
     if place.json {
         let shown: Vec<Value> = apps.iter().map(|(_, app)| brief(app)).collect();
         let stray =
@@ -224,7 +224,7 @@ fn brief(app: &App) -> Value {
 }
 
 async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
-    let found = place.shelf()?.called(name).await;
+    let found = place.registry()?.called(name).await;
     let Some(app) = found else {
         anyhow::bail!("app {name} not found; `gangway app list` shows all apps");
     };

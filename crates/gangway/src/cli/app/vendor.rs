@@ -90,7 +90,7 @@ async fn find(args: &VendorArgs) -> anyhow::Result<Arc<App>> {
             args.app
         );
     };
-    let found = args.place.shelf()?.called(&name).await;
+    let found = args.place.registry()?.called(&name).await;
     found.with_context(|| {
         format!("app {name} not found; `gangway app list` shows all apps, or pass the app's folder")
     })

@@ -77,7 +77,7 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
         .call("get_applet_state", json!({}))
         .await
         .unwrap_err();
-    assert!(said.contains("no session yet"), "{said}");
+    assert!(said.contains("no session exists"), "{said}");
     let session = server.session().await;
     let said = client
         .call("get_applet_state", json!({}))
@@ -85,8 +85,8 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
         .unwrap_err();
     assert!(said.contains("no applet is open"), "{said}");
     for (arguments, reason) in [
-        (json!({ "applet": "A B", "data": {} }), "name of an applet"),
-        (json!({ "applet": "../x", "data": {} }), "name of an applet"),
+        (json!({ "applet": "A B", "data": {} }), "an applet name"),
+        (json!({ "applet": "../x", "data": {} }), "an applet name"),
         (json!({ "applet": "a", "data": 7 }), "data"),
         (json!({ "applet": "a" }), "data"),
         (json!({ "applet": "a", "data": {}, "more": 1 }), "more"),
@@ -96,7 +96,7 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
         ),
         (
             json!({ "applet": "a", "data": { "k": "x".repeat(1 << 20) } }),
-            "larger than",
+            "must be at most",
         ),
     ] {
         let said = client

@@ -98,5 +98,5 @@ async fn no_tool_of_gangway_reaches_a_remote_agents_session_by_a_key_for_chats()
     }
     // Without a name a chat is meant, of which there is none yet.
     let none = client.call("read_session", json!({})).await.unwrap_err();
-    assert!(none.contains("no session yet"), "{none}");
+    assert!(none.contains("no session exists"), "{none}");
 }

@@ -44,7 +44,7 @@ fn the_command_line_adds_lists_calls_and_removes() {
     let (ok, words) = run(&["mcp", "remove", "notes"]);
     assert!(ok, "{words}");
     let (ok, words) = run(&["mcp", "remove", "notes"]);
-    assert!(!ok && words.contains("no server"), "{words}");
+    assert!(!ok && words.contains("server notes not found"), "{words}");
 }
 
 #[test]

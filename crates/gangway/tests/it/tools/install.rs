@@ -189,13 +189,13 @@ fn without_a_program_it_says_which_one_and_how_to_get_it() {
     let path = [("PATH", empty.path().to_str().unwrap())];
     let failed = run_with(data, &["mcp", "install", "pypi:mcp-server-time"], &path);
     assert!(
-        !failed.ok && failed.words.contains("uvx is not there"),
+        !failed.ok && failed.words.contains("uvx not found"),
         "{}",
         failed.words
     );
     let listed = run_with(data, &["mcp", "search", "time", "zones"], &path);
     assert!(
-        listed.words.contains("not available: uvx is not there"),
+        listed.words.contains("not available: uvx not found"),
         "{}",
         listed.words
     );

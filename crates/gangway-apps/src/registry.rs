@@ -123,7 +123,7 @@ enum Place {
     Here(PathBuf),
 }
 
-pub struct Shelf {
+pub struct AppRegistry {
     /// Trust and ownership of names.
     pub folders: Folders,
     places: Vec<Place>,
@@ -131,7 +131,7 @@ pub struct Shelf {
     looking: tokio::sync::Mutex<()>,
 }
 
-impl Shelf {
+impl AppRegistry {
     /// The apps of these folders, each of which is an app or contains apps, and of the user's folders.
     #[must_use]
     pub fn new(named: &[PathBuf], around: &Around, folders: Folders) -> Arc<Self> {
@@ -194,9 +194,9 @@ impl Shelf {
         if let Some(found) = self.fresh() {
             return found;
         }
-        let (shelf, at) = (Arc::clone(self), Instant::now());
+        let (registry, at) = (Arc::clone(self), Instant::now());
         let before = self.last();
-        let looked = tokio::task::spawn_blocking(move || shelf.look(at, before.as_deref()));
+        let looked = tokio::task::spawn_blocking(move || registry.look(at, before.as_deref()));
         let found = Arc::new(looked.await.unwrap_or_else(|_| Found::nothing(at)));
         *self.found.lock() = Some(Arc::clone(&found));
         found

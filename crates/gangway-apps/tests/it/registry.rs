@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangway_apps::{Around, Folders, Origin, Shelf, Untrusted};
+use gangway_apps::{AppRegistry, Around, Folders, Origin, Untrusted};
 use gangway_core::AppName;
 
 use super::{plain, write};
@@ -23,12 +23,12 @@ fn app(folder: &Path, name: &str) {
 }
 
 /// The apps of these folders, with a data folder in `there`.
-fn shelf_of(there: &Path, named: &[PathBuf], around: &Around) -> Arc<Shelf> {
-    Shelf::new(named, around, Folders::at(&there.join("data")))
+fn registry_of(there: &Path, named: &[PathBuf], around: &Around) -> Arc<AppRegistry> {
+    AppRegistry::new(named, around, Folders::at(&there.join("data")))
 }
 
-async fn names(shelf: &Arc<Shelf>) -> Vec<String> {
-    let apps = shelf.list().await;
+async fn names(registry: &Arc<AppRegistry>) -> Vec<String> {
+    let apps = registry.list().await;
     let disk = apps.iter().filter(|app| app.origin != Origin::Builtin);
     disk.map(|app| app.name.to_string()).collect()
 }
@@ -55,25 +55,25 @@ async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
     Folders::at(&at("data"))
         .trust(&at("here/weblets"), true)
         .unwrap();
-    let shelf = shelf_of(
+    let registry = registry_of(
         there.path(),
         &[at("named"), at("alone"), at("named")],
         &around,
     );
     assert_eq!(
-        names(&shelf).await,
+        names(&registry).await,
         ["alone", "five", "four", "one", "three", "two"]
     );
     assert_eq!(
-        shelf.find(&name("one")).await.unwrap().origin,
+        registry.find(&name("one")).await.unwrap().origin,
         Origin::Named
     );
     assert_eq!(
-        shelf.find(&name("four")).await.unwrap().origin,
+        registry.find(&name("four")).await.unwrap().origin,
         Origin::Folder
     );
-    assert_eq!(shelf.find(&name("none")).await, None);
-    assert_eq!(shelf.strays().await, []);
+    assert_eq!(registry.find(&name("none")).await, None);
+    assert_eq!(registry.strays().await, []);
 }
 
 #[tokio::test]
@@ -82,8 +82,8 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
     let at = |name: &str| there.path().join(name);
     app(&at("b"), "same");
     app(&at("a"), "same");
-    let shelf = shelf_of(there.path(), &[at("b"), at("a")], &Around::default());
-    let app = shelf.find(&name("same")).await.unwrap();
+    let registry = registry_of(there.path(), &[at("b"), at("a")], &Around::default());
+    let app = registry.find(&name("same")).await.unwrap();
     assert_eq!(app.folder.path(), Some(&*at("b").join("same")));
     assert!(app.broken().is_none());
     assert!(
@@ -91,7 +91,7 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
         "{:?}",
         app.problems
     );
-    let strays = shelf.strays().await;
+    let strays = registry.strays().await;
     assert_eq!(strays.len(), 1);
     assert_eq!(Path::new(&strays[0].path), at("a").join("same"));
 }
@@ -100,25 +100,25 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
 async fn changes_on_disk_are_seen_within_a_second() {
     let there = tempfile::tempdir().unwrap();
     app(there.path(), "first");
-    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
-    assert_eq!(names(&shelf).await, ["first"]);
+    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    assert_eq!(names(&registry).await, ["first"]);
     app(there.path(), "second");
     // A scan is valid for a moment, so that serving a page needs no scan.
-    assert_eq!(names(&shelf).await, ["first"]);
+    assert_eq!(names(&registry).await, ["first"]);
     tokio::time::advance(Duration::from_secs(1)).await;
-    assert_eq!(names(&shelf).await, ["first", "second"]);
+    assert_eq!(names(&registry).await, ["first", "second"]);
 
     let text = plain("first").replace("An app for tests.", "Another app.");
     write(there.path(), &[("first/APP.md", &text)]);
     std::fs::remove_dir_all(there.path().join("second")).unwrap();
     tokio::time::advance(Duration::from_secs(1)).await;
-    assert_eq!(names(&shelf).await, ["first"]);
-    let first = shelf.find(&name("first")).await.unwrap();
+    assert_eq!(names(&registry).await, ["first"]);
+    let first = registry.find(&name("first")).await.unwrap();
     assert_eq!(first.manifest.description, "Another app.");
 
     std::fs::remove_file(there.path().join("first/index.html")).unwrap();
     tokio::time::advance(Duration::from_secs(1)).await;
-    let first = shelf.find(&name("first")).await.unwrap();
+    let first = registry.find(&name("first")).await.unwrap();
     assert_eq!(
         first.broken().unwrap().message,
         "`entry` is index.html, but it does not exist"
@@ -146,18 +146,18 @@ async fn broken_apps_are_shown_with_what_is_wrong() {
         b"---\nname: latin\ndescription: \xe4\n---\n",
     )
     .unwrap();
-    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
-    assert_eq!(names(&shelf).await, ["big", "latin", "yaml"]);
+    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    assert_eq!(names(&registry).await, ["big", "latin", "yaml"]);
     for (app, word) in [
         ("yaml", "invalid YAML"),
         ("big", "larger than 65536 bytes"),
         ("latin", "not valid UTF-8"),
     ] {
-        let app = shelf.find(&name(app)).await.unwrap();
+        let app = registry.find(&name(app)).await.unwrap();
         let told = &app.broken().unwrap().message;
         assert!(told.contains(word), "{told}");
     }
-    let strays = shelf.strays().await;
+    let strays = registry.strays().await;
     assert!(strays[0].path.ends_with("Not A Name"), "{strays:?}");
 }
 
@@ -183,13 +183,13 @@ async fn links_out_of_an_apps_folder_lead_nowhere() {
     )
     .unwrap();
     symlink("../../secret.md", there.path().join("apps/linked/APP.md")).unwrap();
-    let shelf = shelf_of(
+    let registry = registry_of(
         there.path(),
         &[there.path().join("apps")],
         &Around::default(),
     );
     for app in ["entry", "linked"] {
-        let app = shelf.find(&name(app)).await.unwrap();
+        let app = registry.find(&name(app)).await.unwrap();
         let told = &app.broken().unwrap().message;
         assert!(
             told.contains("symlink to outside of the app's folder"),
@@ -204,8 +204,8 @@ async fn a_folder_of_very_many_apps_is_looked_at_in_part() {
     for n in 0..510 {
         app(there.path(), &format!("app-{n:04}"));
     }
-    let shelf = shelf_of(there.path(), &[there.path().to_owned()], &Around::default());
-    let names = names(&shelf).await;
+    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    let names = names(&registry).await;
     assert_eq!(
         (names.len(), names.last().unwrap().as_str()),
         (500, "app-0499")
@@ -219,8 +219,8 @@ async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
     app(&at("a"), "notes");
     app(&at("b"), "notes");
     let found = async |folder: &str| {
-        let shelf = shelf_of(there.path(), &[at(folder)], &Around::default());
-        shelf.called(&name("notes")).await.unwrap()
+        let registry = registry_of(there.path(), &[at(folder)], &Around::default());
+        registry.called(&name("notes")).await.unwrap()
     };
     let first = found("a").await;
     assert_eq!(first.name, name("notes"));
@@ -234,8 +234,8 @@ async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
     assert_eq!(found("b").await.name, second.name);
     assert_eq!(found("a").await.name, name("notes"));
     // It is not found by the first one's name where the exact name is needed.
-    let shelf = shelf_of(there.path(), &[at("b")], &Around::default());
-    assert_eq!(shelf.find(&name("notes")).await, None);
+    let registry = registry_of(there.path(), &[at("b")], &Around::default());
+    assert_eq!(registry.find(&name("notes")).await, None);
 
     // The real path counts.
     std::fs::rename(at("a"), at("moved")).unwrap();
@@ -254,35 +254,35 @@ async fn the_weblets_of_a_project_are_not_even_read_before_the_folder_is_trusted
         here: Some(at("project")),
         ..Around::default()
     };
-    let shelf = shelf_of(there.path(), &[], &around);
-    assert_eq!(names(&shelf).await, [""; 0]);
-    assert_eq!(shelf.strays().await, []);
+    let registry = registry_of(there.path(), &[], &around);
+    assert_eq!(names(&registry).await, [""; 0]);
+    assert_eq!(registry.strays().await, []);
     let folder = at("project/weblets").canonicalize().unwrap();
     let untrusted = [Untrusted { folder, apps: 2 }];
-    assert_eq!(shelf.untrusted().await, untrusted);
+    assert_eq!(registry.untrusted().await, untrusted);
 
-    let folders = &shelf.folders;
+    let folders = &registry.folders;
     folders.trust(&at("project/weblets"), true).unwrap();
     std::os::unix::fs::symlink(at("elsewhere/other"), at("project/weblets/other")).unwrap();
-    shelf.forget();
+    registry.forget();
     // Targets of symlinks to outside are not part of it.
-    assert_eq!(names(&shelf).await, ["broken", "notes"]);
-    assert_eq!(shelf.untrusted().await, []);
+    assert_eq!(names(&registry).await, ["broken", "notes"]);
+    assert_eq!(registry.untrusted().await, []);
 
     // Another folder at the same path is another folder.
     std::fs::rename(at("project/weblets"), at("project/old")).unwrap();
     std::os::unix::fs::symlink(at("elsewhere"), at("project/weblets")).unwrap();
-    shelf.forget();
-    assert_eq!(names(&shelf).await, [""; 0]);
-    assert_eq!(shelf.untrusted().await[0].apps, 1);
+    registry.forget();
+    assert_eq!(names(&registry).await, [""; 0]);
+    assert_eq!(registry.untrusted().await[0].apps, 1);
 
     std::fs::remove_file(at("project/weblets")).unwrap();
     std::fs::rename(at("project/old"), at("project/weblets")).unwrap();
-    shelf.forget();
-    assert_eq!(names(&shelf).await, ["broken", "notes"]);
+    registry.forget();
+    assert_eq!(names(&registry).await, ["broken", "notes"]);
     folders.trust(&at("project/weblets"), false).unwrap();
-    shelf.forget();
-    assert_eq!(names(&shelf).await, [""; 0]);
+    registry.forget();
+    assert_eq!(names(&registry).await, [""; 0]);
 }
 
 #[tokio::test]
@@ -290,6 +290,6 @@ async fn nothing_is_loaded_while_nobody_knows_whose_the_names_are() {
     let there = tempfile::tempdir().unwrap();
     app(&there.path().join("a"), "notes");
     write(there.path(), &[("data/apps.json", "{")]);
-    let shelf = shelf_of(there.path(), &[there.path().join("a")], &Around::default());
-    assert!(shelf.list().await.is_empty());
+    let registry = registry_of(there.path(), &[there.path().join("a")], &Around::default());
+    assert!(registry.list().await.is_empty());
 }
