@@ -8,7 +8,7 @@ use axum::{
     handler::Handler,
     http::Method,
     response::IntoResponse,
-    routing::{MethodFilter, on},
+    routing::{MethodFilter, MethodRouter, on},
 };
 use tower::Service;
 
@@ -128,7 +128,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     }
 
     fn on<H, T>(
-        mut self,
+        self,
         path: &'static str,
         method: Method,
         filter: MethodFilter,
@@ -139,7 +139,18 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         H: Handler<T, S>,
         T: 'static,
     {
-        self.router = self.router.route(path, on(filter, handler));
+        self.add(path, method, rule, on(filter, handler))
+    }
+
+    /// Apart from `on`, which is compiled once per handler.
+    fn add(
+        mut self,
+        path: &'static str,
+        method: Method,
+        rule: Rule,
+        handler: MethodRouter<S>,
+    ) -> Self {
+        self.router = self.router.route(path, handler);
         self.rules
             .0
             .entry(path)
