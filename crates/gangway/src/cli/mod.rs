@@ -30,6 +30,7 @@ mod study;
 use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 
 use clap::{Args, Parser, Subcommand};
+use futures_util::FutureExt;
 use gangway_terminal::{self as say, browser};
 
 pub use serve::ServeArgs;
@@ -193,6 +194,8 @@ fn program() -> Option<std::ffi::OsString> {
 }
 
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    // Boxed, so that the code of the runtime is not compiled once per command.
+    let work = work.boxed_local();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
