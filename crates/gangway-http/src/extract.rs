@@ -23,13 +23,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
-        if !is_json(request.headers()) {
-            return Err(not_json());
-        }
-        let most = request.extensions().get::<BodyLimit>();
-        let most = most.map_or(0, |limit| limit.0);
-        parse(&read_body(request, most).await?).map(Self)
+        parse(&json_body(request).await?).map(Self)
     }
+}
+
+/// The bytes of a JSON body, within the route's limit. What does not depend on the type of a body is compiled once.
+async fn json_body(request: Request) -> ApiResult<bytes::Bytes> {
+    if !is_json(request.headers()) {
+        return Err(not_json());
+    }
+    let most = request.extensions().get::<BodyLimit>();
+    let most = most.map_or(0, |limit| limit.0);
+    let body = read_body(request, most).await?;
+    // serde would also accept an array of the fields in order.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("the body must be a JSON object"));
+    }
+    Ok(body)
 }
 
 /// Whether the body is declared as JSON. A form or text/plain can be sent across sites without a preflight; JSON
@@ -89,10 +99,6 @@ fn too_slow() -> ApiError {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
-    // serde would also accept an array of the fields in order.
-    if body.trim_ascii_start().first() == Some(&b'[') {
-        return Err(ApiError::invalid("the body must be a JSON object"));
-    }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let at = error.path().to_string();
@@ -102,23 +108,25 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
         Ok(()) => Ok(value),
         Err(error) => Err((error, ".".into())),
     });
-    whole.map_err(|(error, at)| {
-        if error.is_data() {
-            let place = if at == "." {
-                String::new()
-            } else {
-                format!(" at `{at}`")
-            };
-            let words = without_texts(&error.to_string());
-            ApiError::invalid(format!("invalid body{place}: {words}"))
+    whole.map_err(|(error, at)| invalid_body(&error, &at))
+}
+
+fn invalid_body(error: &serde_json::Error, at: &str) -> ApiError {
+    if error.is_data() {
+        let place = if at == "." {
+            String::new()
         } else {
-            ApiError::new(
-                StatusCode::BAD_REQUEST,
-                "malformed_json",
-                format!("the body is not valid JSON: {error}"),
-            )
-        }
-    })
+            format!(" at `{at}`")
+        };
+        let words = without_texts(&error.to_string());
+        ApiError::invalid(format!("invalid body{place}: {words}"))
+    } else {
+        ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "malformed_json",
+            format!("the body is not valid JSON: {error}"),
+        )
+    }
 }
 
 /// The parser's message without the values it quotes: one may be a key in the wrong place.
