@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::BoxFuture;
 use gangway_core::{ToolError, ToolName};
 use rmcp::{
     Peer, RoleClient,
@@ -78,58 +79,62 @@ impl Host {
         }
     }
 
-    /// Calls it on the current connection. Reports whether the call may have reached the server.
-    async fn attempt(
-        &self,
-        caller: &str,
-        tool: &ToolName,
-        server: &Server,
+    /// Calls it on the current connection. Reports whether the call may have reached the server. Boxed, so that it is
+    /// compiled here and not in every crate that calls tools.
+    fn attempt<'a>(
+        &'a self,
+        caller: &'a str,
+        tool: &'a ToolName,
+        server: &'a Server,
         (arguments, progress): (Value, Option<ProgressSink>),
-        reached: &mut bool,
-    ) -> Result<ServerResult, ToolError> {
-        let not_found = || ToolError::NotFound(tool.clone());
-        let live = self.wait_for(server).await?;
-        let listed = live
-            .listing()
-            .get(tool.tool())
-            .cloned()
-            .ok_or_else(not_found)?;
-        let arguments = match arguments {
-            Value::Null => Value::Object(Map::new()),
-            other => other,
-        };
-        let wrong = |reason| ToolError::BadArguments {
-            tool: tool.clone(),
-            reason,
-        };
-        let checked = live.clock.check(&listed, arguments).await;
-        let arguments = checked.map_err(|error| match error {
-            Unchecked::Wrong(reason) => wrong(reason),
-            Unchecked::Unknown(reason) => {
-                ToolError::Failed(format!("{tool} cannot be called: {reason}"))
+        reached: &'a mut bool,
+    ) -> BoxFuture<'a, Result<ServerResult, ToolError>> {
+        Box::pin(async move {
+            let not_found = || ToolError::NotFound(tool.clone());
+            let live = self.wait_for(server).await?;
+            let listed = live
+                .listing()
+                .get(tool.tool())
+                .cloned()
+                .ok_or_else(not_found)?;
+            let arguments = match arguments {
+                Value::Null => Value::Object(Map::new()),
+                other => other,
+            };
+            let wrong = |reason| ToolError::BadArguments {
+                tool: tool.clone(),
+                reason,
+            };
+            let checked = live.clock.check(&listed, arguments).await;
+            let arguments = checked.map_err(|error| match error {
+                Unchecked::Wrong(reason) => wrong(reason),
+                Unchecked::Unknown(reason) => {
+                    ToolError::Failed(format!("{tool} cannot be called: {reason}"))
+                }
+            })?;
+            let Value::Object(mut arguments) = arguments else {
+                return Err(wrong("/: must be an object".to_owned()));
+            };
+            for (name, default) in &listed.defaults {
+                arguments
+                    .entry(name.clone())
+                    .or_insert_with(|| default.clone());
             }
-        })?;
-        let Value::Object(mut arguments) = arguments else {
-            return Err(wrong("/: must be an object".to_owned()));
-        };
-        for (name, default) in &listed.defaults {
-            arguments
-                .entry(name.clone())
-                .or_insert_with(|| default.clone());
-        }
-        let caller: Arc<str> = caller.into();
-        let busy = || ToolError::Busy("too many tool calls at once; try again later".to_owned());
-        let turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
-        let timeout = self.timeout(server, tool);
-        let mut call = Call {
-            tool,
-            live: &live,
-            timeout,
-            progress,
-            turn,
-            reached,
-        };
-        call.run(arguments).await
+            let caller: Arc<str> = caller.into();
+            let busy =
+                || ToolError::Busy("too many tool calls at once; try again later".to_owned());
+            let turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
+            let timeout = self.timeout(server, tool);
+            let mut call = Call {
+                tool,
+                live: &live,
+                timeout,
+                progress,
+                turn,
+                reached,
+            };
+            call.run(arguments).await
+        })
     }
 
     fn timeout(&self, server: &Server, tool: &ToolName) -> Duration {
