@@ -71,6 +71,8 @@ test("an install that fails says why, shows its output and can be tried again", 
   await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
+  // The list moves while it is refreshed.
+  await expect(catalog).toContainText("Last refreshed");
   await catalog.getByRole("button", { name: "Install Missing" }).click();
   const form = page.getByRole("form", { name: "Install Missing" });
   await form.getByLabel(/^PLANTED_KEY/).fill("x");
@@ -93,6 +95,8 @@ test("an install can be cancelled, and nothing of it is left", async ({
   await page.goto(`${server.url}/tools`);
   const catalog = panel(page, "Catalog");
   await catalog.getByRole("button", { name: "Refresh" }).click();
+  // The list moves while it is refreshed.
+  await expect(catalog).toContainText("Last refreshed");
   await catalog.getByRole("button", { name: "Install Everything" }).click();
   const form = page.getByRole("form", { name: "Install Everything" });
   await form.getByLabel(/^PLANTED_KEY/).fill("x");
