@@ -12,6 +12,10 @@ use tokio::process::Command;
 /// The timeout of a tmux command.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How often, and after how long, a server that was exiting is asked again.
+const EXIT_RETRIES: u32 = 10;
+const EXIT_WAIT: Duration = Duration::from_millis(20);
+
 /// Lines of scrollback.
 const HISTORY: &str = "20000";
 
@@ -102,11 +106,19 @@ impl Tmux {
     }
 
     async fn list(&self, words: &[&str]) -> Result<Vec<String>, TmuxError> {
-        match self.run(words.iter().map(OsStr::new)).await {
-            Ok(lines) => Ok(lines.lines().map(str::to_owned).collect()),
-            // No server means no sessions. After any other error nothing is known: sessions may exist.
-            Err(TmuxError::Refused(words)) if is_no_server(&words) => Ok(Vec::new()),
-            Err(error) => Err(error),
+        let mut retries = EXIT_RETRIES;
+        loop {
+            match self.run(words.iter().map(OsStr::new)).await {
+                Ok(lines) => return Ok(lines.lines().map(str::to_owned).collect()),
+                // No server means no sessions. After any other error nothing is known: sessions may exist.
+                Err(TmuxError::Refused(words)) if is_no_server(&words) => return Ok(Vec::new()),
+                // It ended with its last session, between accepting the connection and answering.
+                Err(TmuxError::Refused(words)) if is_exit(&words) && retries > 0 => {
+                    retries -= 1;
+                    tokio::time::sleep(EXIT_WAIT).await;
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
 
@@ -195,6 +207,10 @@ fn is_no_server(words: &str) -> bool {
         || words.starts_with("no sessions")
         || connecting && words.ends_with("(No such file or directory)")
         || connecting && words.ends_with("(Connection refused)")
+}
+
+fn is_exit(words: &str) -> bool {
+    words.starts_with("server exited") || words.starts_with("lost server")
 }
 
 /// Matches this session only, and none with this prefix.
