@@ -54,6 +54,7 @@ function say(text, bad = false) {
   $("status").classList.toggle("problem", bad);
 }
 
+/** Called as soon as the user acts: a state set by an agent while a folder is listed is newer, and must win. */
 function remember() {
   setAppletState({ path, selected: selected ?? null }).catch((error) =>
     say(error.message, true),
@@ -68,6 +69,7 @@ async function go(to, select = null) {
   unsubscribe = subscribeFile(path, changed);
   $("filter").value = "";
   await refresh();
+  if (path !== to) return;
   if (select) await open(select);
   else $("rows").querySelector("button")?.focus();
 }
@@ -127,8 +129,9 @@ function drawRow({ name, kind, size, modified }) {
     button.append(make("span", { className: "hidden-label" }, ", folder"));
   button.disabled = kind === "other";
   button.addEventListener("click", () => {
-    if (kind === "folder") go(inFolder(name)).then(remember);
-    else open(name).then(remember);
+    if (kind === "folder") go(inFolder(name));
+    else open(name);
+    remember();
   });
   const date = new Date(modified);
   const row = make(
@@ -156,7 +159,10 @@ function drawCrumbs() {
   const crumb = (text, to) => {
     const button = make("button", { type: "button" }, text);
     if (to === path) button.setAttribute("aria-current", "page");
-    button.addEventListener("click", () => go(to).then(remember));
+    button.addEventListener("click", () => {
+      go(to);
+      remember();
+    });
     return button;
   };
   $("crumbs").replaceChildren(crumb("Session", ""));
@@ -296,9 +302,10 @@ $("rows").addEventListener("keydown", (event) => {
   }[event.key];
   if (to !== undefined)
     buttons[Math.max(0, Math.min(to, buttons.length - 1))]?.focus();
-  else if (event.key === "Backspace" && path)
-    go(path.split("/").slice(0, -1).join("/")).then(remember);
-  else return;
+  else if (event.key === "Backspace" && path) {
+    go(path.split("/").slice(0, -1).join("/"));
+    remember();
+  } else return;
   event.preventDefault();
 });
 document.addEventListener("keydown", ({ key }) => {
