@@ -1,6 +1,6 @@
 # The main commands: `make run`, `make check` while working, and `make test`. They install what is missing and print it.
 .PHONY: run check test audit build dist engine web extension lint-extension sbom web-deps check-rust build-tests test-rust test-web test-browser \
-	audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
+	test-programs audit-rest audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
 
 # With full RELRO rustc calls through a table of addresses (.got), which costs 2 MB on disk and 0.4 MB of memory. Asked for
 # partial RELRO, it calls directly; `-z now` has the linker make it full all the same.
@@ -32,15 +32,20 @@ target/web-checked: $(shell git ls-files web apps)
 	@mkdir -p target && touch $@
 
 # All tests of behavior: all Rust tests, web unit tests, behaviour in both browsers.
+# The Rust tests and the browser tests each leave a core idle for a part of the time, so they run beside each other.
 test: web
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target build-tests test-web
-	@$(MAKE) --no-print-directory test-rust
-	@$(MAKE) --no-print-directory test-browser
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target build-tests test-web test-programs
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-browser
 	@echo "All tests passed."
 
 # Checks that do not depend on behavior: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
-audit: audit-docs audit-dependencies lint-extension audit-browser audit-limits
+audit:
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target audit-limits audit-rest
 	@echo "All audits passed."
+
+# One after another: the linter builds the extension that the browser tests load.
+audit-rest:
+	@for audit in lint-extension audit-browser audit-docs audit-dependencies; do $(MAKE) --no-print-directory $$audit || exit 1; done
 
 # target/release/gangway with the pages in it, and target/release/gangway-engine.
 build: web
@@ -101,23 +106,18 @@ build-tests: web
 	$(linted) nextest run --workspace --no-run
 	$(linted) build --workspace --bench spine
 
-test-rust: build-tests
-	@scripts/setup.sh faketime
-	@scripts/setup.sh keyring
-	@scripts/setup.sh tmux
+# The programs that tests use: installed before them, since two installations at once would wait for each other.
+test-programs:
+	@for program in faketime keyring tmux openai-python mcp-servers chromium firefox; do scripts/setup.sh $$program || exit 1; done
+
+test-rust: build-tests test-programs
 	@scripts/setup.sh weights
-	@scripts/setup.sh openai-python
-	@scripts/setup.sh mcp-servers
 	$(linted) nextest run --workspace --no-fail-fast $(if $(CI),--profile ci) --filterset "$$(scripts/setup.sh reachable-tests)"
 
 test-web: web-deps
 	cd web && npm run --silent check && npm run --silent lint && npm test --silent
 
-test-browser: build-tests extension
-	@scripts/setup.sh chromium
-	@scripts/setup.sh firefox
-	@scripts/setup.sh tmux
-	@scripts/setup.sh mcp-servers
+test-browser: build-tests extension test-programs
 	cd web && GANGWAY_BIN="$(CURDIR)/target/debug/gangway" npm run --silent e2e
 
 audit-browser: build-tests extension

@@ -18,8 +18,13 @@ apt_install() {
     exit 1
   fi
   say "installing $* with apt-get"
-  as_root apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  # One at a time: apt-get fails where another one runs.
+  mkdir -p target
+  (
+    if command -v flock >/dev/null; then flock 9; fi
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  ) 9>target/apt-get.lock
 }
 
 rust() {

@@ -13,8 +13,8 @@ export default defineConfig({
   ],
   outputDir: "results/output",
   fullyParallel: true,
-  // Tests wait for servers and timers more than they compute.
-  workers: 3,
+  // Tests wait for servers and timers more than they compute; four keep two cores busy, more are slower again.
+  workers: 4,
   // One flaky test must not hold back everything else; the summary names it, and it is a bug to fix.
   retries: process.env["CI"] ? 1 : 0,
   forbidOnly: true,
