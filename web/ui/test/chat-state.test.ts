@@ -216,3 +216,25 @@ test("the log has every event but pieces, goes on live, and is read back page by
   log.dispose();
   expect(feeds[0]?.closed).toBe(true);
 });
+
+test("words that come before a question is painted answer it", async () => {
+  const asked: string[] = [];
+  http = new Http({
+    fetch: (input) => {
+      asked.push(input as string);
+      return Promise.resolve(Response.json({ ...session, streamId: "t2" }));
+    },
+  });
+  const chat = open("s1");
+  const [feed] = feeds;
+  const question: EventFrame = {
+    ...{ type: "session.question", seq: 3, at: AT, streamId: "t1" },
+    ...{ questionId: "q1", question: "Order?", options: ["Yes", "No"] },
+  };
+  feed?.say(snapshot(), user(1, "t1", true), start(2, "t1"), question);
+  expect(chat.conversation).toBeNull();
+  await chat.say("Yes");
+  expect(asked.filter((path) => path.endsWith("/answers"))).toHaveLength(1);
+  expect(asked.filter((path) => path.endsWith("/messages"))).toEqual([]);
+  chat.dispose();
+});

@@ -142,11 +142,14 @@ export class ConversationState {
 
   /** Answers the question that waits, or begins a turn: a prompt would wait behind the question for ever. */
   async say(words: string): Promise<boolean> {
+    // A question that has come but is not painted yet is answered too.
+    this.#flush();
     const { question } = this;
     return question ? this.answer(question, words) : this.send(words);
   }
 
   async stop(): Promise<void> {
+    this.#flush();
     const source = this.#source;
     if (source && this.running) await this.attempt(() => source.stop());
   }
@@ -263,6 +266,7 @@ export class ConversationState {
 
   #flush(): void {
     this.#scheduled = false;
+    if (this.#waiting.length === 0) return;
     const before = this.conversation;
     this.conversation = this.#waiting.reduce(fold, before);
     this.#waiting = [];
