@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{ToolError, ToolName};
+use gangway_schema::Unchecked;
 use rmcp::{
     Peer, RoleClient,
     model::{
@@ -16,7 +17,6 @@ use serde_json::{Map, Value};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    check::Unchecked,
     connect::{Challenge, cause, challenge, own},
     content,
     host::{Host, ProgressSink},
@@ -105,12 +105,15 @@ impl Host {
                 tool: tool.clone(),
                 reason,
             };
-            let checked = live.clock.check(&listed, arguments).await;
+            let unusable =
+                |reason: &str| ToolError::Failed(format!("{tool} cannot be called: {reason}"));
+            let schema = listed.checker.as_ref();
+            let schema = schema
+                .ok_or_else(|| unusable(listed.entry.unusable.as_deref().unwrap_or_default()))?;
+            let checked = live.clock.check(schema, arguments).await;
             let arguments = checked.map_err(|error| match error {
                 Unchecked::Wrong(reason) => wrong(reason),
-                Unchecked::Unknown(reason) => {
-                    ToolError::Failed(format!("{tool} cannot be called: {reason}"))
-                }
+                Unchecked::Unknown(reason) => unusable(&reason),
             })?;
             let Value::Object(mut arguments) = arguments else {
                 return Err(wrong("/: must be an object".to_owned()));

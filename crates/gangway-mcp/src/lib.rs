@@ -8,7 +8,6 @@ mod address;
 mod ask;
 mod call;
 pub mod catalog;
-mod check;
 mod connect;
 mod content;
 mod effect;
@@ -34,12 +33,10 @@ pub mod read_result;
 mod readiness;
 mod remote;
 mod scan;
-mod schema;
 mod server;
 mod spec;
 mod sse;
 mod status;
-mod weight;
 
 pub use address::is_public;
 pub use ask::{Answer, Asker, Question};
@@ -51,6 +48,6 @@ pub use names::ModelNames;
 pub use oauth::TokenStore;
 pub use outbound::{Refused, Resolve, SystemResolver, for_page};
 pub use process::environment;
-pub use schema::fits;
+
 pub use spec::{BadServerId, LoginClient, ServerId, ServerSpec, Settings, Transport, UrlPolicy};
 pub use status::{Described, State, Status};

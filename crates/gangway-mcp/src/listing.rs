@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use gangway_core::{Tool, ToolName};
-use jsonschema::Validator;
+use gangway_schema::{InputSchema, normal, required_defaults};
 use rmcp::{
     Peer, RoleClient,
     model::{
@@ -15,9 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     journal::{Journal, cut},
-    schema,
     spec::ServerId,
-    weight,
 };
 
 /// Bytes of a description: models pay for each of them.
@@ -54,11 +52,10 @@ fn is_for_models(raw: &Value) -> bool {
 pub(crate) struct Listed {
     pub(crate) entry: Entry,
     pub(crate) raw: Value,
-    pub(crate) checker: Option<Validator>,
+    /// `None` if the schema is invalid.
+    pub(crate) checker: Option<Arc<InputSchema>>,
     /// Defaults of required parameters; filled in when a caller omits them.
     pub(crate) defaults: Map<String, Value>,
-    /// Whether its schema has references, so that validation may take any time.
-    pub(crate) refers: bool,
 }
 
 /// All tools of one server, in its order.
@@ -166,11 +163,7 @@ fn size(tool: &Value) -> usize {
 impl Listed {
     fn new(name: ToolName, raw: Value, journal: &Journal) -> Self {
         let text = |key: &str| raw[key].as_str();
-        let normal = schema::normal(&raw["inputSchema"]);
-        let checker = normal
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(schema::checker);
+        let checker = InputSchema::new(&raw["inputSchema"]);
         let unusable = checker.as_ref().err().cloned();
         if let Some(reason) = &unusable {
             journal.host(format!("{name} cannot be called: {reason}"));
@@ -185,15 +178,19 @@ impl Listed {
             tool: Arc::new(Tool {
                 name,
                 description: text("description").unwrap_or_default().to_owned(),
-                input_schema: normal.unwrap_or_else(|_| serde_json::json!({"type": "object"})),
+                input_schema: match &checker {
+                    Ok(checker) => checker.schema().clone(),
+                    // What is only invalid can still be shown.
+                    Err(_) => normal(&raw["inputSchema"])
+                        .unwrap_or_else(|_| serde_json::json!({"type": "object"})),
+                },
             }),
         };
         Self {
-            refers: weight::refers(&entry.tool.input_schema),
-            defaults: schema::required_defaults(&raw["inputSchema"]),
+            defaults: required_defaults(&raw["inputSchema"]),
             entry,
             raw,
-            checker: checker.ok(),
+            checker: checker.ok().map(Arc::new),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use gangway_schema::Clock;
 use parking_lot::{Mutex, RwLock};
 use rmcp::{
     Peer, RoleClient,
@@ -11,7 +12,6 @@ use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
-    check::Clock,
     connect::{Challenge, Connection},
     handler::Handler,
     journal::cut,

@@ -6,7 +6,8 @@ use futures_util::future::BoxFuture;
 use gangway_core::{
     AskBody, AskDecision, AskError, Asker as Who, Asks, Lane, NewAsk, Reply, sanitize::escape_text,
 };
-use gangway_mcp::{Answer, Asker, Question, fits};
+use gangway_mcp::{Answer, Asker, Question};
+use gangway_schema::fits;
 use serde_json::Value;
 
 /// Maximum number of open requests of all servers.

@@ -11,18 +11,48 @@ use std::{
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::{listing::Listed, schema};
+use crate::{Validator, checker, fitting, normal, refers};
 
 /// A thousand times what normal arguments take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Whether a validation of this server's schemas ever timed out. A thread cannot be killed, so there is at most one
-/// such thread per server.
-#[derive(Debug, Default)]
-pub(crate) struct Clock(AtomicBool);
+/// The schema of a tool's arguments, ready to validate.
+#[derive(Debug)]
+pub struct InputSchema {
+    schema: Value,
+    validator: Validator,
+    /// Whether the schema has references, so that the work of a validation has no bound.
+    refers: bool,
+}
 
+impl InputSchema {
+    /// Reads a schema as an MCP server or a page wrote it; an error says why arguments cannot be validated against it.
+    pub fn new(raw: &Value) -> Result<Self, String> {
+        let schema = normal(raw)?;
+        let validator = checker(&schema)?;
+        let refers = refers(&schema);
+        Ok(Self {
+            schema,
+            validator,
+            refers,
+        })
+    }
+
+    /// The schema as models want it.
+    #[must_use]
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+}
+
+/// Whether a validation of this server's or page's schemas ever timed out. A thread cannot be killed, so there is at
+/// most one such thread for each of them.
+#[derive(Debug, Default)]
+pub struct Clock(AtomicBool);
+
+/// Why arguments are not passed on.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unchecked {
+pub enum Unchecked {
     /// They do not match the schema.
     Wrong(String),
     /// They could not be checked.
@@ -31,17 +61,13 @@ pub(crate) enum Unchecked {
 
 impl Clock {
     /// Returns the arguments as the tool takes them.
-    pub(crate) async fn check(
+    pub async fn check(
         &self,
-        tool: &Arc<Listed>,
+        schema: &Arc<InputSchema>,
         arguments: Value,
     ) -> Result<Value, Unchecked> {
-        let Some(checker) = &tool.checker else {
-            let reason = tool.entry.unusable.clone().unwrap_or_default();
-            return Err(Unchecked::Unknown(reason));
-        };
-        if !tool.refers {
-            return schema::fitting(checker, arguments).map_err(Unchecked::Wrong);
+        if !schema.refers {
+            return fitting(&schema.validator, arguments).map_err(Unchecked::Wrong);
         }
         let too_long = || {
             let seconds = LIMIT.as_secs();
@@ -54,14 +80,10 @@ impl Clock {
             return Err(too_long());
         }
         let (answer, checked) = oneshot::channel();
-        let tool = Arc::clone(tool);
+        let schema = Arc::clone(schema);
         // A recursive schema can make ten bytes of arguments the work of years, and nothing else may wait for that.
         std::thread::spawn(move || {
-            let fitting = tool
-                .checker
-                .as_ref()
-                .map(|checker| schema::fitting(checker, arguments));
-            let _ = fitting.map(|fitting| answer.send(fitting));
+            let _ = answer.send(fitting(&schema.validator, arguments));
         });
         match tokio::time::timeout(LIMIT, checked).await {
             Ok(Ok(fitting)) => fitting.map_err(Unchecked::Wrong),
@@ -78,13 +100,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{journal::Journal, listing::Listing};
 
-    fn listed(input: Value) -> Arc<Listed> {
-        let tools = vec![json!({ "name": "t", "inputSchema": input })];
-        let server = "s".parse().unwrap();
-        let listing = Listing::read(&server, tools, 1, &Listing::default(), &Journal::new(10));
-        Arc::clone(listing.get("t").unwrap())
+    fn listed(input: Value) -> Arc<InputSchema> {
+        Arc::new(InputSchema::new(&input).unwrap())
     }
 
     #[tokio::test(start_paused = true)]

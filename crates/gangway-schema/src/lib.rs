@@ -1,9 +1,13 @@
-//! Validates arguments against a tool's JSON Schema.
+//! Validates arguments against a tool's JSON Schema, which an MCP server or a page wrote.
+
+mod check;
+mod weight;
 
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
 use serde_json::{Map, Value, json};
 
-use crate::{journal::cut, weight};
+pub use check::{Clock, InputSchema, Unchecked};
+use weight::refers;
 
 /// Ten times the largest schema seen in the wild.
 const MAX_BYTES: usize = 512 * 1024;
@@ -24,7 +28,7 @@ impl Retrieve for Nowhere {
 }
 
 /// Required parameters with a default. Some servers list all parameters as required.
-pub(crate) fn required_defaults(schema: &Value) -> Map<String, Value> {
+pub fn required_defaults(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten();
     let default = |name: &Value| {
         let name = name.as_str()?;
@@ -35,7 +39,7 @@ pub(crate) fn required_defaults(schema: &Value) -> Map<String, Value> {
 }
 
 /// The schema as models want it: of type object, requiring nothing that has a default.
-pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
+pub fn normal(schema: &Value) -> Result<Value, String> {
     let Value::Object(fields) = schema else {
         return Err("its input schema is not an object".to_owned());
     };
@@ -64,7 +68,7 @@ pub(crate) fn normal(schema: &Value) -> Result<Value, String> {
     }
 }
 
-pub(crate) fn checker(schema: &Value) -> Result<Validator, String> {
+fn checker(schema: &Value) -> Result<Validator, String> {
     build(schema).or_else(|reason| {
         // An unknown dialect is treated as the latest one.
         let Value::Object(fields) = schema else {
@@ -107,7 +111,7 @@ fn draft(schema: &Value) -> Draft {
 
 /// The arguments as the tool takes them, or validation errors. Models like to send `null` for omitted parameters; where
 /// that is invalid, it is removed.
-pub(crate) fn fitting(checker: &Validator, arguments: Value) -> Result<Value, String> {
+fn fitting(checker: &Validator, arguments: Value) -> Result<Value, String> {
     let Err(reason) = check(checker, &arguments) else {
         return Ok(arguments);
     };
@@ -128,6 +132,18 @@ pub(crate) fn fitting(checker: &Validator, arguments: Value) -> Result<Value, St
 pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     let schema = normal(schema)?;
     check(&checker(&schema)?, value)
+}
+
+/// Truncates to so many bytes.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let mut end = most;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{} … ({} bytes cut)", &text[..end], text.len() - end)
 }
 
 fn check(checker: &Validator, arguments: &Value) -> Result<(), String> {
