@@ -270,9 +270,11 @@ fn past(entry: Entry) -> Vec<Message> {
             result,
         } => called(call, tool, arguments, result),
         Line::App { app, news, .. } => about(&app, &news).map(Message::User).into_iter().collect(),
-        Line::Asked { .. } | Line::Notice { .. } | Line::Failed { .. } | Line::Ended { .. } => {
-            Vec::new()
-        }
+        Line::Asked { .. }
+        | Line::PageCall { .. }
+        | Line::Notice { .. }
+        | Line::Failed { .. }
+        | Line::Ended { .. } => Vec::new(),
     }
 }
 

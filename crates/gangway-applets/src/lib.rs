@@ -8,11 +8,12 @@
 //! - `frame`, `confine`: the document that an applet runs in, and its isolation from the network
 //! - `tools`, `write_tools`: reading and changing the state of applets, and writing applets, as tools for agents
 //! - `routes`: REST, frames and files; `socket`: the WebSocket `/ws/applet`
-//! - `channel`: one open WebSocket: state, files, messages to the agent
+//! - `channel`: one open WebSocket: state, files, messages to the agent, tools of the page
+//! - `view`: an applet as a page of its session
 //! - `decode`: decodes messages of pages
 //! - `wire`: messages and bodies; TypeScript and JSON Schema are generated from here
 //!
-//! Depends on core, http, apps, assets, files and workspaces; on no other protocol.
+//! Depends on core, pages, http, apps, assets, files and workspaces; on no other protocol.
 
 mod channel;
 mod confine;
@@ -26,6 +27,7 @@ mod registry;
 pub mod routes;
 mod socket;
 mod tools;
+mod view;
 pub mod wire;
 mod write_tools;
 
@@ -33,6 +35,7 @@ use std::sync::Arc;
 
 use gangway_core::{Consents, Hub};
 use gangway_http::Http;
+use gangway_pages::SocketPages;
 use gangway_workspaces::Sessions;
 
 use invocations::Invocations;
@@ -48,6 +51,8 @@ pub struct AppletService {
     apps: Arc<gangway_apps::AppRegistry>,
     pub consents: Arc<Consents>,
     invocations: Arc<Invocations>,
+    /// The open pages of sessions.
+    open: Arc<SocketPages>,
 }
 
 impl AppletService {
@@ -58,6 +63,7 @@ impl AppletService {
         registry: Arc<AppletRegistry>,
         apps: Arc<gangway_apps::AppRegistry>,
         consents: Arc<Consents>,
+        open: Arc<SocketPages>,
     ) -> Arc<Self> {
         Arc::new(Self {
             http,
@@ -67,6 +73,7 @@ impl AppletService {
             apps,
             consents,
             invocations: Arc::default(),
+            open,
         })
     }
 }

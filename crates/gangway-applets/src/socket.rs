@@ -11,9 +11,16 @@ use gangway_http::{
     feed::{self, Start},
     socket::{self, Frames, UpgradeResult},
 };
+use gangway_pages::PageView;
 use serde::Deserialize;
 
-use crate::{AppletService, channel::Channel, routes::frame_path, wire::channel::AppletTold};
+use crate::{
+    AppletService,
+    channel::Channel,
+    routes::frame_path,
+    view::{View, page_of},
+    wire::channel::AppletTold,
+};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -55,6 +62,23 @@ pub(super) async fn open(
         Some(applet) => applet.clone(),
         None => service.registry.unnamed(&service.hub, id).await?,
     };
+    let named = service.registry.find(&state_of).await;
+    let view = || {
+        let (hub, session) = (Arc::clone(&service.hub), id);
+        let applet = state_of.clone();
+        Box::new(View {
+            hub,
+            session,
+            applet,
+        }) as Box<dyn PageView>
+    };
+    let key = which.client.as_ref();
+    let key = key.map(|client| format!("{id}/{state_of}/{client}"));
+    let new = page_of(id, &state_of, named.map(|applet| applet.name));
+    let page = service.open.connect(key, new, view).map_err(|error| {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        ApiError::new(status, "too_many_pages", error.to_string())
+    })?;
     let (subscription, first) =
         begin(&service, &session, applet.as_ref(), &state_of, which.since).await?;
     let channel = Channel::new(
@@ -64,6 +88,7 @@ pub(super) async fn open(
         state_of,
         which.client,
         admitted,
+        page,
     );
     Ok(upgrade.on_upgrade(move |socket| {
         let feeds = service.http.sockets.clone();

@@ -6,6 +6,7 @@ use crate::{
     app::{AppNews, Launch},
     event::{Leave, Source},
     id::{AppName, LaunchId, QuestionId, Slug},
+    page::{PageId, PageKind, PageNews},
 };
 
 /// What to do with a message while a turn runs.
@@ -120,6 +121,17 @@ pub enum Command {
         app: AppName,
         /// The event.
         news: Box<AppNews>,
+    },
+    /// Log an event about a page of the session.
+    Page {
+        /// The page.
+        page: PageId,
+        /// Its kind.
+        kind: PageKind,
+        /// The app, applet, site or relay session that it is.
+        name: String,
+        /// The event.
+        news: Box<PageNews>,
     },
     /// Stop, then delete the session and its log.
     Delete,

@@ -9,6 +9,7 @@ use crate::{
     app::AppNews,
     event::{Event, Logged, Outcome, Source},
     id::{AppName, CallId, LaunchId, MessageId, QuestionId},
+    page::{PageId, PageNews},
     session::Profile,
     store::Tail,
 };
@@ -79,6 +80,21 @@ pub enum Line {
         app: AppName,
         /// The event.
         news: AppNews,
+    },
+    /// A call of a page's tool by a caller outside of the session's turns.
+    PageCall {
+        /// The page.
+        page: PageId,
+        /// Identifies the call in this session.
+        call: String,
+        /// `server/tool`.
+        tool: String,
+        /// Its arguments.
+        arguments: Value,
+        /// Who called it.
+        by: Source,
+        /// Its result, once available.
+        result: Option<Result<Value, String>>,
     },
     /// A notice about the turn.
     Notice {
@@ -262,6 +278,7 @@ impl Conversation {
                     news: news.clone(),
                 },
             ),
+            Event::Page { page, news, .. } => self.page_call(logged, *page, news),
             Event::ContextUsed { used, window, .. } => self.context = Some((*used, *window)),
             Event::Notice { text, .. } => self.push(logged, Line::Notice { text: text.clone() }),
             Event::Failed {
@@ -288,6 +305,39 @@ impl Conversation {
                     self.push(logged, Line::Ended { outcome: *outcome });
                 }
             }
+        }
+    }
+
+    /// Who opened and left is not part of the conversation.
+    fn page_call(&mut self, logged: &Logged, page: PageId, news: &PageNews) {
+        match news {
+            PageNews::Called {
+                call,
+                tool,
+                arguments,
+                by,
+            } => self.push(
+                logged,
+                Line::PageCall {
+                    page,
+                    call: call.clone(),
+                    tool: tool.clone(),
+                    arguments: arguments.clone(),
+                    by: by.clone(),
+                    result: None,
+                },
+            ),
+            PageNews::Returned { call, result, .. } => {
+                if let Some(Line::PageCall { result: got, .. }) = self
+                    .find(|line| matches!(line, Line::PageCall { call: one, .. } if one == call))
+                {
+                    *got = Some(result.clone());
+                }
+            }
+            PageNews::Opened { .. }
+            | PageNews::Left
+            | PageNews::Offered { .. }
+            | PageNews::Message { .. } => {}
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     app::AppNews,
     id::{AppName, CallId, LaunchId, MessageId, QuestionId, Slug},
+    page::{PageId, PageKind, PageNews},
     session::Profile,
 };
 
@@ -229,6 +230,17 @@ pub enum Event {
         /// The event.
         news: AppNews,
     },
+    /// An event about a page of the session.
+    Page {
+        /// The page.
+        page: PageId,
+        /// Its kind.
+        page_kind: PageKind,
+        /// The app, applet, site or relay session that it is.
+        name: String,
+        /// The event.
+        news: PageNews,
+    },
     /// A notice about this turn for the user.
     Notice {
         /// The turn.
@@ -307,7 +319,8 @@ impl Event {
             | Self::OpenAsked { .. }
             | Self::LeaveAsked { .. }
             | Self::LeaveChanged { .. }
-            | Self::App { .. } => None,
+            | Self::App { .. }
+            | Self::Page { .. } => None,
             Self::MessageStarted { .. } => Some(own),
             Self::TurnStarted { turn, .. }
             | Self::Delta { turn, .. }

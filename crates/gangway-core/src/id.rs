@@ -49,6 +49,12 @@ impl fmt::Display for SessionId {
 #[error("{0:?} is not {1}")]
 pub struct NotAnId(String, &'static str);
 
+impl NotAnId {
+    pub(crate) fn new(text: &str, kind: &'static str) -> Self {
+        Self(clipped(text), kind)
+    }
+}
+
 impl FromStr for SessionId {
     type Err = NotAnId;
 

@@ -19,6 +19,7 @@ pub mod id;
 pub mod log;
 pub mod origin;
 pub mod outbox;
+mod page;
 mod recovery;
 pub mod sanitize;
 pub mod secret;
@@ -50,6 +51,7 @@ pub use id::{AppName, CallId, LaunchId, MessageId, QuestionId, SessionId, Slug, 
 pub use log::{Ended, Log, Subscription};
 pub use origin::Origin;
 pub use outbox::{Backlog, Outbox};
+pub use page::{PageId, PageKind, PageNews};
 pub use session::{Profile, Session};
 pub use state::AppletState;
 pub use store::Store;
@@ -58,5 +60,5 @@ pub use tool::{OWN, Tool, ToolError, ToolName, Toolbox};
 pub use tool_call::{
     Caller, last_used_session, own_tool, parse_arguments, session_meant, tool_error,
 };
-pub use tool_source::ToolSource;
+pub use tool_source::{ToApprove, ToolSource};
 pub use turn::Turn;

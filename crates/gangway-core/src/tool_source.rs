@@ -8,6 +8,17 @@ use tokio::sync::watch;
 
 use crate::{Caller, SessionId, Tool, ToolError, ToolName};
 
+/// A tool whose calls may need the user's approval.
+#[derive(Debug, Clone)]
+pub struct ToApprove {
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// Whether the user is asked only by the policy for all calls.
+    pub is_read_only: bool,
+    /// What carries out the calls: if it changes, the user is asked again.
+    pub target: String,
+}
+
 /// A part of Gangway that offers tools to agents: applets, apps, pages, the browser. An MCP server with the name of one
 /// of its servers takes precedence: the user added it.
 pub trait ToolSource: Send + Sync {
@@ -42,8 +53,8 @@ pub trait ToolSource: Send + Sync {
         false
     }
 
-    /// The tool, if calls need the user's approval; `None` if the source asks for consent itself or needs none.
-    fn to_approve(&self, _tool: &ToolName) -> Option<Arc<Tool>> {
+    /// The tool, if calls may need the user's approval; `None` if the source asks for consent itself or needs none.
+    fn to_approve(&self, _tool: &ToolName) -> Option<ToApprove> {
         None
     }
 

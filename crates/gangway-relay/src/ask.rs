@@ -123,6 +123,10 @@ impl Asks {
         format!("r{number}")
     }
 
+    pub fn get(&self, number: u64) -> Option<&Ask> {
+        self.open.get(&number)
+    }
+
     pub fn is_open(&self, number: u64) -> bool {
         self.open.contains_key(&number)
     }

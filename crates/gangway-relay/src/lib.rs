@@ -4,6 +4,8 @@ mod ask;
 mod config;
 mod message;
 mod name;
+mod others;
+mod page_log;
 mod page_schema;
 mod page_tools;
 mod ring;
@@ -18,10 +20,11 @@ pub mod wire;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
-use gangway_core::{Result, SessionId, Store};
+use gangway_core::{Asks, Result, SessionId, Store};
 use gangway_http::Http;
+use gangway_pages::Pages;
 use parking_lot::Mutex;
-use tokio::{sync::watch, time::Instant};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use ask::Answer;
@@ -31,12 +34,12 @@ pub use message::{
     error_text, message_text, raw,
 };
 pub use name::{BadName, RelayName, StudyId};
-pub use page_tools::PageTools;
 pub use seat::{Inbox, Seat, StudyAsker};
 pub use session::{Join, Joined, RelaySession, Whose};
 pub use switch::Out;
 pub use token::{NewTokens, Pass, Tokens};
 
+use others::Others;
 use study::Studies;
 
 /// Path of the WebSocket.
@@ -74,19 +77,28 @@ pub struct Relay {
     making: tokio::sync::Mutex<()>,
     /// Timeout of a page's answer.
     timeout: Duration,
-    /// Incremented when a page joins or leaves, or its tools change.
-    changes: Arc<watch::Sender<u64>>,
+    /// All open pages, its own included.
+    pages: Arc<Pages>,
+    /// Asks the person about calls of external agents.
+    asks: Arc<Asks>,
 }
 
 impl Relay {
-    pub async fn load(config: &RelayConfig, data: &Path, store: Store) -> Result<Arc<Self>> {
+    pub async fn load(
+        config: &RelayConfig,
+        data: &Path,
+        store: Store,
+        pages: Arc<Pages>,
+        asks: Arc<Asks>,
+    ) -> Result<Arc<Self>> {
         Ok(Arc::new(Self {
             studies: Studies::new(data, store.clone()),
             tokens: Tokens::load(store).await?,
             sessions: Mutex::default(),
             making: tokio::sync::Mutex::default(),
             timeout: Duration::from_secs(config.answer_seconds),
-            changes: Arc::new(watch::Sender::new(0)),
+            pages,
+            asks,
         }))
     }
 
@@ -106,8 +118,12 @@ impl Relay {
             return Ok(None);
         }
         let study = self.studies.open_in(name).await?;
-        let session =
-            RelaySession::new(name.clone(), self.timeout, study, Arc::clone(&self.changes));
+        let session = RelaySession::new(
+            name.clone(),
+            self.timeout,
+            study,
+            Others::new(Arc::clone(&self.pages), Arc::clone(&self.asks)),
+        );
         let session = Arc::new(session);
         self.sessions
             .lock()
@@ -120,26 +136,12 @@ impl Relay {
         self.sessions.lock().get(name).cloned()
     }
 
-    /// Incremented when a page joins or leaves, or its tools change.
-    #[must_use]
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
-    }
-
     /// All, sorted by name.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<RelaySession>> {
         let mut all: Vec<_> = self.sessions.lock().values().cloned().collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
-    }
-
-    /// Those with a page, sorted by name.
-    #[must_use]
-    pub fn hosted(&self) -> Vec<Arc<RelaySession>> {
-        let mut hosted = self.all();
-        hosted.retain(|session| session.has_host());
-        hosted
     }
 
     /// Times out pending requests until the server stops.

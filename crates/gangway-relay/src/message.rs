@@ -1,8 +1,13 @@
 //! The messages of the external agent protocol: types per role, and encoding.
 
+use std::collections::BTreeMap;
+
 use axum::extract::ws::Utf8Bytes;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use ts_rs::TS;
 
 pub const VERSION: &str = "mvp-0.2";
@@ -267,7 +272,20 @@ pub fn message_text(kind: &str, reply_to: Option<&str>, payload: &impl Serialize
 }
 
 #[must_use]
-pub fn raw(value: &serde_json::Value) -> Box<RawValue> {
+pub fn raw(value: &Value) -> Box<RawValue> {
     // Cannot fail: the text was written by serde.
     RawValue::from_string(value.to_string()).unwrap_or_default()
+}
+
+/// A payload with fields added or replaced.
+pub(crate) fn with<const N: usize>(
+    payload: &RawValue,
+    fields: [(&str, Value); N],
+) -> Box<RawValue> {
+    let mut object: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(payload.get()).unwrap_or_default();
+    for (name, value) in fields {
+        object.insert(name.to_owned(), raw(&value));
+    }
+    to_raw_value(&object).unwrap_or_default()
 }

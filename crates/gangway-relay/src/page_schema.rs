@@ -1,15 +1,12 @@
 //! Converts the tools of a page to JSON Schema that every model API accepts.
 
-use gangway_core::{Tool, ToolName};
+use gangway_pages::{NAME, OfferedTool, PageTool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::page_tools::{LOOK, PAGE};
+use crate::page_tools::LOOK;
 
-/// Limits of one tool.
-const NAME: usize = 64;
-const DESCRIPTION: usize = 2000;
-const PARAMETERS: usize = 16 << 10;
+/// Nesting of a parameter.
 const DEEPEST: usize = 6;
 
 /// JSON Schema types.
@@ -25,11 +22,18 @@ pub(crate) struct Offered {
     parameters: Map<String, Value>,
 }
 
+/// A tool of a page on the relay.
+#[derive(Debug)]
+pub(crate) struct RelayTool {
+    pub(crate) tool: PageTool,
+    /// Whether it has a parameter `reason` of its own, which gets the value too.
+    pub(crate) own_reason: bool,
+}
+
 /// `None` if it is invalid or too large.
-pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
+pub(crate) fn tool_of(offered: Offered) -> Option<RelayTool> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let named = !offered.name.is_empty() && offered.name.len() <= NAME;
-    if !named || offered.name == LOOK || !offered.name.chars().all(plain) {
+    if offered.name == LOOK {
         return None;
     }
     let mut required = vec![json!("reason")];
@@ -43,10 +47,10 @@ pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
         }
         properties.insert(name, parameter(&described, DEEPEST)?);
     }
+    let own = properties.get("reason");
+    let own_reason = own.is_some();
     // A page's own `reason` must accept text.
-    let own = properties
-        .get("reason")
-        .and_then(|reason| reason.get("type"));
+    let own = own.and_then(|reason| reason.get("type"));
     if own.is_some_and(|kind| kind != "string") {
         return None;
     }
@@ -56,13 +60,15 @@ pub(crate) fn tool_of(page: &str, offered: Offered) -> Option<Tool> {
     let input_schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    if input_schema.to_string().len() > PARAMETERS {
-        return None;
-    }
-    Some(Tool {
-        name: ToolName::new(&format!("{PAGE}{page}"), &offered.name).ok()?,
-        description: offered.description.chars().take(DESCRIPTION).collect(),
-        input_schema,
+    let tool = PageTool::new(OfferedTool {
+        name: offered.name,
+        description: offered.description,
+        input_schema: Some(input_schema),
+        read_only: false,
+    });
+    Some(RelayTool {
+        tool: tool.ok()?,
+        own_reason,
     })
 }
 
@@ -117,8 +123,9 @@ fn parameter(described: &Value, depth: usize) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn tool(offered: Value) -> Option<Tool> {
-        tool_of("shop", serde_json::from_value(offered).unwrap())
+    fn tool(offered: Value) -> Option<gangway_core::Tool> {
+        let made = tool_of(serde_json::from_value(offered).unwrap())?;
+        Some((*made.tool.listed("page-shop")?.tool).clone())
     }
 
     #[test]
@@ -171,9 +178,9 @@ mod tests {
             json!({ "name": "" }),
             json!({ "name": "look" }),
             json!({ "name": "a b" }),
-            json!({ "name": "x".repeat(65) }),
+            json!({ "name": "x".repeat(129) }),
             json!({ "name": "a", "parameters": { "p": 7 } }),
-            json!({ "name": "a", "parameters": { "p": { "description": "x".repeat(20_000) } } }),
+            json!({ "name": "a", "parameters": { "p": { "description": "x".repeat(70_000) } } }),
             json!({ "name": "a", "parameters": { "a/b": {} } }),
         ] {
             assert_eq!(tool(bad.clone()), None, "{bad}");

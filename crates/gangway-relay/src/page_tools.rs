@@ -1,18 +1,23 @@
-//! Tools of pages on the relay: tools that a page offers to external agents are available to the agents of its chat
-//! too.
+//! Pages on the relay as pages of their chats: tools that a page offers to external agents are available to the agents
+//! of its chat too.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock, Weak},
+    time::Duration,
+};
 
-use futures_util::future::{BoxFuture, join_all};
-use gangway_core::{Caller, SessionId, Tool, ToolError, ToolName, ToolSource};
+use futures_util::future::BoxFuture;
+use gangway_core::{Tool, ToolError, ToolName};
+use gangway_pages::{ListedTool, PageChannel, PageEvents, TOOLS};
+use gangway_schema::Clock;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
-use tokio::sync::watch;
 
-use crate::{FromAgent, FromHost, Refusal, Relay, RelaySession, page_schema::tool_of, raw};
-
-/// Prefix of a page's tool server; the name of the relay session follows.
-pub(crate) const PAGE: &str = "page-";
+use crate::{
+    FromAgent, FromHost, Refusal, RelaySession,
+    page_schema::{RelayTool, tool_of},
+    raw,
+};
 
 /// The snapshot tool, in addition to the page's own.
 pub(crate) const LOOK: &str = "look";
@@ -20,146 +25,210 @@ pub(crate) const LOOK: &str = "look";
 /// Timeout of a page's tool list; an agent's turn waits for it.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of tools per page.
-const TOOLS: usize = 64;
-
 /// Length limit of a page's error message.
 const WORDS: usize = 2000;
 
-pub struct PageTools {
-    relay: Arc<Relay>,
+/// The tools that a page offers, read when they are first needed.
+pub struct Offer {
+    /// The `toolSchema` of its message, as text.
+    schema: String,
+    tools: OnceLock<Vec<RelayTool>>,
 }
 
+/// The tools in a page's message.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Snapshot {
-    #[serde(default)]
-    tool_schema: Vec<Value>,
+struct Message<'a> {
+    #[serde(rename = "toolSchema", borrow)]
+    schema: Option<&'a RawValue>,
 }
 
-impl PageTools {
-    #[must_use]
-    pub fn new(relay: Arc<Relay>) -> Self {
-        Self { relay }
+impl Offer {
+    /// The tools in a message of the page; `None` if it says nothing about them.
+    pub(crate) fn of(said: &RawValue) -> Option<Self> {
+        let message: Message<'_> = serde_json::from_str(said.get()).ok()?;
+        Some(Self {
+            schema: message.schema?.get().to_owned(),
+            tools: OnceLock::new(),
+        })
     }
 
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let pages = self.pages().into_iter();
-        pages.map(|page| page.name().to_string()).collect()
-    }
-
-    /// The snapshot tool of a page.
-    pub fn look_at(page: &str) -> Option<ToolName> {
-        ToolName::new(&format!("{PAGE}{page}"), LOOK).ok()
-    }
-
-    async fn call_page(
-        &self,
-        chat: Option<SessionId>,
-        tool: &ToolName,
-        arguments: Value,
-    ) -> Result<Value, ToolError> {
-        let missing = || ToolError::NotFound(tool.clone());
-        let name = tool.server().strip_prefix(PAGE).ok_or_else(missing)?;
-        let mut pages = self.pages().into_iter();
-        let page = pages.find(|page| page.name().as_str() == name);
-        let page = page.filter(|page| chat.is_none_or(|chat| page.is_offered_to(chat)));
-        let page = page.ok_or_else(missing)?;
-        let (kind, payload) = if tool.tool() == LOOK {
-            (FromAgent::SnapshotGet, json!({}))
-        } else {
-            let own = page
-                .offer()
-                .is_some_and(|said| wants_reason(&said, tool.tool()));
-            (FromAgent::ToolCall, call_of(tool, arguments, own)?)
-        };
-        match page.ask(kind, &raw(&payload)).await {
-            Ok((FromHost::Error, said)) => Err(failed(tool, read(&said)?)),
-            Ok((_, said)) => read(&said),
-            Err(Refusal { code, message }) => {
-                Err(failed(tool, json!({ "code": code, "message": message })))
-            }
+    /// The offer of a page without tools.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            schema: String::new(),
+            tools: OnceLock::new(),
         }
     }
 
-    fn pages(&self) -> Vec<Arc<RelaySession>> {
-        self.relay.hosted()
+    pub(crate) fn names(&self) -> Vec<String> {
+        let tools = self.tools().iter();
+        tools.map(|one| one.tool.name.clone()).collect()
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.schema == other.schema
+    }
+
+    fn tools(&self) -> &[RelayTool] {
+        self.tools.get_or_init(|| {
+            let offered: Vec<Value> = serde_json::from_str(&self.schema).unwrap_or_default();
+            let offered = offered.into_iter().take(TOOLS);
+            let mut tools = Vec::<RelayTool>::new();
+            for one in offered.filter_map(|one| tool_of(serde_json::from_value(one).ok()?)) {
+                if !tools.iter().any(|tool| tool.tool.name == one.tool.name) {
+                    tools.push(one);
+                }
+            }
+            tools
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<&RelayTool> {
+        self.tools().iter().find(|one| one.tool.name == name)
     }
 }
 
-impl ToolSource for PageTools {
-    fn tools<'a>(&'a self, session: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
-        let mut pages = self.pages();
-        pages.retain(|page| page.is_offered_to(session));
-        Box::pin(offered(pages))
+/// The page of a relay session, for agents of its chat and for MCP clients.
+pub(crate) struct RelayPage {
+    /// The session holds its page.
+    pub(crate) session: Weak<RelaySession>,
+    pub(crate) clock: Clock,
+}
+
+impl RelayPage {
+    fn session(&self) -> Result<Arc<RelaySession>, ToolError> {
+        let closed = || ToolError::Unavailable("the page was closed".to_owned());
+        self.session.upgrade().ok_or_else(closed)
     }
 
-    fn all(&self) -> BoxFuture<'_, Vec<Arc<Tool>>> {
-        Box::pin(offered(self.pages()))
+    /// Asks the page for its tools; a busy page keeps its previous ones.
+    async fn refresh(&self, session: &RelaySession) -> Option<Arc<Offer>> {
+        if let Ok((FromHost::SnapshotState, said)) = session.look(TIMEOUT).await {
+            session.keep_offer(Offer::of(&said).unwrap_or_else(Offer::nothing));
+        }
+        session.offer()
     }
 
-    fn servers(&self) -> Vec<String> {
-        let names = self.names().into_iter();
-        names.map(|page| format!("{PAGE}{page}")).collect()
+    /// What is sent to the page for a call.
+    async fn checked(
+        &self,
+        session: &RelaySession,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let Some(offer) = session.offer() else {
+            // A page too busy to list its tools checks them itself.
+            return match self.refresh(session).await {
+                Some(offer) => self.by_offer(&offer, tool, arguments).await,
+                None => call_of(tool, arguments, false),
+            };
+        };
+        match self.by_offer(&offer, tool, arguments.clone()).await {
+            Err(ToolError::BadArguments { .. } | ToolError::NotFound(_)) => {}
+            done => return done,
+        }
+        // The page may offer other tools by now.
+        let offer = self.refresh(session).await.unwrap_or(offer);
+        self.by_offer(&offer, tool, arguments).await
     }
 
-    fn has(&self, tool: &ToolName) -> bool {
-        tool.server().starts_with(PAGE)
+    async fn by_offer(
+        &self,
+        offer: &Offer,
+        tool: &ToolName,
+        arguments: Value,
+    ) -> Result<Value, ToolError> {
+        let known = offer.find(tool.tool());
+        let known = known.ok_or_else(|| ToolError::NotFound(tool.clone()))?;
+        let arguments = known.tool.check(&self.clock, tool, arguments).await?;
+        call_of(tool, arguments, known.own_reason)
+    }
+}
+
+impl PageChannel for RelayPage {
+    fn tools<'a>(&'a self, server: &'a str) -> BoxFuture<'a, Vec<ListedTool>> {
+        Box::pin(async move {
+            if let Some(session) = self.session.upgrade() {
+                self.refresh(&session).await;
+            }
+            self.last_tools(server)
+        })
+    }
+
+    fn last_tools(&self, server: &str) -> Vec<ListedTool> {
+        let Some(offer) = self.session.upgrade().and_then(|session| session.offer()) else {
+            return Vec::new();
+        };
+        let own = offer.tools().iter();
+        let own = own.filter_map(|one| one.tool.listed(server));
+        look(server).into_iter().chain(own).collect()
+    }
+
+    fn known(&self, tool: &ToolName) -> Option<ListedTool> {
+        if tool.tool() == LOOK {
+            return look(tool.server());
+        }
+        let offer = self.session.upgrade()?.offer()?;
+        offer.find(tool.tool())?.tool.listed(tool.server())
     }
 
     fn call<'a>(
         &'a self,
-        caller: &'a Caller,
         tool: &'a ToolName,
         arguments: Value,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(self.call_page(caller.session, tool, arguments))
-    }
-
-    fn changes(&self) -> Option<watch::Receiver<u64>> {
-        Some(self.relay.changes())
-    }
-
-    fn calls_change_tools(&self) -> bool {
-        true
-    }
-}
-
-async fn offered(pages: Vec<Arc<RelaySession>>) -> Vec<Arc<Tool>> {
-    let asked = pages.iter().map(|page| async move {
-        let said: Option<Arc<RawValue>> = match page.look(TIMEOUT).await {
-            Ok((FromHost::SnapshotState, said)) => {
-                let said = Arc::<RawValue>::from(said);
-                page.keep_offer(Arc::clone(&said));
-                Some(said)
+        Box::pin(async move {
+            let session = self.session()?;
+            let (kind, payload) = match tool.tool() {
+                LOOK => (FromAgent::SnapshotGet, json!({})),
+                _ => {
+                    let payload = self.checked(&session, tool, arguments).await?;
+                    (FromAgent::ToolCall, payload)
+                }
+            };
+            match session.ask(kind, &raw(&payload)).await {
+                Ok((FromHost::Error, said)) => Err(failed(tool, read(&said)?)),
+                Ok((_, said)) => read(&said),
+                Err(Refusal { code, message }) => {
+                    Err(failed(tool, json!({ "code": code, "message": message })))
+                }
             }
-            // A busy page keeps its previous tools.
-            _ => page.offer(),
-        };
-        said.map(|said| tools_of(page.name().as_str(), &said))
-            .unwrap_or_default()
-    });
-    join_all(asked).await.into_iter().flatten().collect()
+        })
+    }
+
+    fn state(&self) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            match self
+                .session()?
+                .ask(FromAgent::SnapshotGet, &raw(&json!({})))
+                .await
+            {
+                Ok((FromHost::SnapshotState, said)) => read(&said),
+                Ok((_, said)) => Err(unreadable(read(&said)?["message"].as_str())),
+                Err(refusal) => Err(unreadable(Some(&refusal.message))),
+            }
+        })
+    }
+
+    fn events(
+        &self,
+        after: Option<u64>,
+        wait: Duration,
+    ) -> BoxFuture<'_, Result<PageEvents, ToolError>> {
+        Box::pin(async move { Ok(self.session()?.events(after, wait).await) })
+    }
 }
 
-fn tools_of(page: &str, said: &RawValue) -> Vec<Arc<Tool>> {
-    let snapshot = serde_json::from_str(said.get());
-    let snapshot = snapshot.unwrap_or(Snapshot {
-        tool_schema: Vec::new(),
-    });
-    let look = PageTools::look_at(page).map(|name| Tool {
-        name,
+fn look(server: &str) -> Option<ListedTool> {
+    let tool = Tool {
+        name: ToolName::new(server, LOOK).ok()?,
         description: "Read what the page shows now, its messages, and its tools.".to_owned(),
         input_schema: json!({ "type": "object", "properties": {}, "additionalProperties": false }),
-    });
-    let own = snapshot.tool_schema.into_iter().take(TOOLS);
-    let own = own.filter_map(|offered| tool_of(page, serde_json::from_value(offered).ok()?));
-    let mut seen = HashSet::new();
-    let all = look.into_iter().chain(own);
-    all.filter(|tool| seen.insert(tool.name.clone()))
-        .map(Arc::new)
-        .collect()
+    };
+    Some(ListedTool {
+        tool: Arc::new(tool),
+        read_only: true,
+    })
 }
 
 fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value, ToolError> {
@@ -180,20 +249,14 @@ fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value,
     Ok(json!({ "toolName": tool.tool(), "params": params, "reason": reason }))
 }
 
-/// Whether a tool has its own parameter `reason`, which then gets the value too.
-fn wants_reason(said: &RawValue, tool: &str) -> bool {
-    let snapshot = serde_json::from_str::<Snapshot>(said.get());
-    let offered = snapshot
-        .map(|snapshot| snapshot.tool_schema)
-        .unwrap_or_default();
-    offered
-        .iter()
-        .any(|one| one["name"] == tool && one["parameters"].get("reason").is_some())
-}
-
 fn read(said: &RawValue) -> Result<Value, ToolError> {
     serde_json::from_str(said.get())
         .map_err(|error| ToolError::Failed(format!("the page's answer is invalid: {error}")))
+}
+
+fn unreadable(words: Option<&str>) -> ToolError {
+    let words = words.unwrap_or("the page gave no reason");
+    ToolError::Failed(words.chars().take(WORDS).collect())
 }
 
 /// Maps a page's error to a tool error.
@@ -217,12 +280,19 @@ fn failed(tool: &ToolName, said: Value) -> ToolError {
 mod tests {
     use super::*;
 
+    fn names(offer: &Offer) -> Vec<&str> {
+        let tools = offer.tools().iter();
+        tools.map(|one| one.tool.name.as_str()).collect()
+    }
+
     #[test]
     fn a_reason_that_a_tool_wants_for_itself_reaches_it_too() {
         let said = raw(
             &json!({ "toolSchema": [{ "name": "cancel", "parameters": { "reason": { "type": "string" } } }, { "name": "next" }] }),
         );
-        assert!(wants_reason(&said, "cancel") && !wants_reason(&said, "next"));
+        let offer = Offer::of(&said).unwrap();
+        let own = |name| offer.find(name).unwrap().own_reason;
+        assert!(own("cancel") && !own("next"));
         let name = ToolName::new("page-shop", "cancel").unwrap();
         let call = |own| call_of(&name, json!({ "reason": "ill" }), own).unwrap();
         assert_eq!(call(true)["params"], json!({ "reason": "ill" }));
@@ -234,19 +304,16 @@ mod tests {
 
     #[test]
     fn what_is_no_tool_is_left_out_and_so_are_too_many() {
-        let said = raw(&json!({ "toolSchema": [7, { "name": "good" }, { "nameless": 1 }] }));
-        let names: Vec<_> = tools_of("shop", &said)
-            .iter()
-            .map(|t| t.name.to_string())
-            .collect();
-        assert_eq!(names, ["page-shop/look", "page-shop/good"]);
-        assert_eq!(tools_of("shop", &raw(&json!({ "toolSchema": 7 }))).len(), 1);
+        let said = raw(
+            &json!({ "toolSchema": [7, { "name": "good" }, { "nameless": 1 }, { "name": "good" }] }),
+        );
+        assert_eq!(names(&Offer::of(&said).unwrap()), ["good"]);
+        assert!(names(&Offer::of(&raw(&json!({ "toolSchema": 7 }))).unwrap()).is_empty());
+        assert!(Offer::of(&raw(&json!({ "uiSpec": 7 }))).is_none());
         let many: Vec<_> = (0..100)
             .map(|n| json!({ "name": format!("t{n}") }))
             .collect();
-        assert_eq!(
-            tools_of("shop", &raw(&json!({ "toolSchema": many }))).len(),
-            65
-        );
+        let many = raw(&json!({ "toolSchema": many }));
+        assert_eq!(names(&Offer::of(&many).unwrap()).len(), 64);
     }
 }

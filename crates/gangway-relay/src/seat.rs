@@ -5,15 +5,16 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     Code, FromAgent, FromHost, Refusal, RelaySession, Role,
     ask::Asker,
-    message::raw,
+    message::{raw, with},
+    page_log,
     study::{Direction, Note},
-    switch::Out,
+    switch::{CLOSED, Out, agent_name},
 };
 
 /// The messages to be sent to a member.
@@ -120,6 +121,11 @@ impl Seat {
         reply_to: Option<&str>,
         payload: &RawValue,
     ) -> Result<(), Refusal> {
+        let other_tools = match (kind, reply_to) {
+            // Before the lock: another page may be one of the relay.
+            (FromHost::SnapshotState, Some(_)) => self.other_tools(),
+            _ => None,
+        };
         let mut switch = self.session.lock();
         if switch.host.as_ref().map(|host| host.number) != Some(self.number) {
             let words = "another page replaced this one";
@@ -130,7 +136,7 @@ impl Seat {
             let changed = kind == FromHost::StateUpdated && switch.take_offer(payload);
             drop(switch);
             if changed {
-                self.session.page_changed();
+                self.session.tools_changed();
             }
             return Ok(());
         };
@@ -159,15 +165,36 @@ impl Seat {
                 ..Note::of(Direction::Out, kind.name(), payload)
             });
         }
+        page_log::answered(switch.page(), &ask, kind, payload);
         match ask.asker {
             Asker::House { sender, .. } => {
                 let _ = sender.send(Ok((kind, payload.to_owned())));
             }
             Asker::Agent { seat, client, id } => {
+                let more = other_tools.map(|tools| with(payload, [("otherTools", tools)]));
+                let payload = more.as_deref().unwrap_or(payload);
                 switch.tell_one(seat, client, kind, id.as_deref(), payload);
             }
         }
         Ok(())
+    }
+}
+
+impl Seat {
+    /// The tools of the other pages of the page's chat, if it belongs to one.
+    fn other_tools(&self) -> Option<Value> {
+        let page = self.session.page()?;
+        page.session()?;
+        self.session.others.listed(&page)
+    }
+
+    /// The client closed its connection: a page that did so answers nothing any more.
+    pub fn close(&self) {
+        let mut switch = self.session.lock();
+        if switch.host.as_ref().map(|host| host.number) == Some(self.number) {
+            switch.fail_open_asks(CLOSED);
+            switch.host = None;
+        }
     }
 }
 
@@ -182,6 +209,11 @@ impl StudyAsker {
     #[must_use]
     pub fn session(&self) -> &Arc<RelaySession> {
         &self.session
+    }
+
+    /// The agent's name in logs.
+    pub(crate) fn label(&self) -> String {
+        agent_name(self.client.as_deref(), self.number)
     }
 
     /// Answers this agent's request.
@@ -207,7 +239,13 @@ impl Drop for Seat {
             }
             // Another page may have replaced this one.
             Role::Host => {
-                switch.host.take_if(|host| host.number == self.number);
+                if switch
+                    .host
+                    .take_if(|host| host.number == self.number)
+                    .is_some()
+                {
+                    switch.host_lost = Some(Instant::now());
+                }
             }
         }
         if switch.host.is_none() && switch.agents.is_empty() {
@@ -216,9 +254,5 @@ impl Drop for Seat {
         let said = raw(&json!({ "role": self.role }));
         switch.note(Note::of(Direction::Internal, "relay.left", &said));
         switch.tell_presence(0);
-        drop(switch);
-        if self.role == Role::Host {
-            self.session.page_changed();
-        }
     }
 }

@@ -5,13 +5,15 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::SessionId;
+use gangway_core::{PageKind, SessionId};
+use gangway_pages::{GRACE, NewPage, OpenPage, Page, PageEvents};
+use gangway_schema::Clock;
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
-    time::Instant,
+    sync::{mpsc, oneshot},
+    time::{Instant, timeout_at},
 };
 use ts_rs::TS;
 
@@ -19,10 +21,12 @@ use super::{
     Code, FromAgent, Refusal, RelayName, Role, StudyId,
     ask::{Answer, Asker},
     message::{raw, replaced_text},
+    others::Others,
+    page_tools::{Offer, RelayPage},
     ring::For,
     seat::{Inbox, Seat},
     study::{Direction, Note, StudyLog},
-    switch::{Out, Place, Switch},
+    switch::{CLOSED, Out, Place, REPLACED, Switch},
 };
 
 /// Maximum number of agents per relay session.
@@ -78,7 +82,8 @@ pub struct Joined {
 pub struct RelaySession {
     name: RelayName,
     pub(super) timeout: Duration,
-    changes: Arc<watch::Sender<u64>>,
+    /// The other pages that its agents may use.
+    pub(crate) others: Others,
     switch: Mutex<Switch>,
     /// Held while a study session is started: concurrent requests get the same one.
     pub starting: tokio::sync::Mutex<()>,
@@ -89,10 +94,10 @@ impl RelaySession {
         name: RelayName,
         timeout: Duration,
         study: Option<Arc<StudyLog>>,
-        changes: Arc<watch::Sender<u64>>,
+        others: Others,
     ) -> Self {
         Self {
-            changes,
+            others,
             name,
             timeout,
             switch: Mutex::new(Switch::new(study)),
@@ -115,16 +120,6 @@ impl RelaySession {
     pub fn presence(&self) -> (bool, usize) {
         let switch = self.lock();
         (switch.host.is_some(), switch.agents.len())
-    }
-
-    /// Whether the agents of this chat may use the page.
-    #[must_use]
-    pub fn is_offered_to(&self, chat: SessionId) -> bool {
-        let switch = self.lock();
-        switch
-            .host
-            .as_ref()
-            .is_some_and(|host| host.chat == Some(chat))
     }
 
     /// Since when it has no members.
@@ -160,6 +155,10 @@ impl RelaySession {
     pub fn join(self: &Arc<Self>, join: Join) -> Result<(Seat, Inbox, Joined), Refusal> {
         let mut switch = self.lock();
         self.check(&switch, &join)?;
+        let page = match join.role {
+            Role::Host => Some(self.open_page(&join)?),
+            Role::Agent => None,
+        };
         let (sender, out) = mpsc::channel(WAITING);
         switch.seats += 1;
         let number = switch.seats;
@@ -167,7 +166,7 @@ impl RelaySession {
         // requests.
         let resumes = join.since.is_some() && switch.last_host == join.client;
         if join.role == Role::Host && !resumes {
-            switch.fail_open_asks();
+            switch.fail_open_asks(REPLACED);
         }
         let missed = join.since.map(|since| {
             let mine = |whom: &For| match (join.role, whom) {
@@ -190,8 +189,8 @@ impl RelaySession {
             client: join.client,
             presence: join.presence,
             whose: join.whose,
-            chat: join.chat,
             offer: None,
+            page,
         };
         for text in missed.flatten().into_iter().flatten() {
             // The queue has room for the whole ring.
@@ -203,11 +202,16 @@ impl RelaySession {
             }
             Role::Host => {
                 if resync {
-                    switch.fail_open_asks();
+                    switch.fail_open_asks(REPLACED);
                 }
                 switch.last_host.clone_from(&place.client);
+                switch.host_lost = None;
                 if let Some(old) = switch.host.replace(place) {
                     old.put(Out::Last(replaced_text()));
+                }
+                // Named after the one that it replaces has left.
+                if let Some(open) = switch.host.as_ref().and_then(|host| host.page.as_ref()) {
+                    self.others.pages.name(&open.page);
                 }
             }
         }
@@ -226,10 +230,30 @@ impl RelaySession {
         switch.tell_presence(number);
         drop(switch);
         if join.role == Role::Host {
-            self.page_changed();
+            self.others.pages.changed();
         }
         let seat = Seat::new(Arc::clone(self), join.role, number);
         Ok((seat, Inbox { out, queued }, joined))
+    }
+
+    /// Makes the page one of its chat.
+    fn open_page(self: &Arc<Self>, join: &Join) -> Result<OpenPage, Refusal> {
+        let new = NewPage {
+            kind: PageKind::Relay,
+            name: self.name.to_string(),
+            session: join.chat,
+            origin: match &join.whose {
+                Whose::App(app) => app.clone(),
+                Whose::Api => String::new(),
+            },
+            title: self.name.to_string(),
+        };
+        let channel = RelayPage {
+            session: Arc::downgrade(self),
+            clock: Clock::default(),
+        };
+        let opened = self.others.pages.open(new, Arc::new(channel));
+        opened.map_err(|error| Refusal::new(Code::SessionNotActive, error.to_string()))
     }
 
     fn check(&self, switch: &Switch, join: &Join) -> Result<(), Refusal> {
@@ -289,21 +313,63 @@ impl RelaySession {
         self.lock().note(note);
     }
 
+    /// The page, as agents of its chat see it.
+    pub(crate) fn page(&self) -> Option<Arc<Page>> {
+        let switch = self.lock();
+        switch.page().map(|open| Arc::clone(&open.page))
+    }
+
     /// The page's last tool list; `None` after another page joined.
-    pub fn offer(&self) -> Option<Arc<RawValue>> {
+    pub(crate) fn offer(&self) -> Option<Arc<Offer>> {
         self.lock().host.as_ref()?.offer.clone()
     }
 
-    /// Stores the page's tool list, for when it is too busy to answer.
-    pub fn keep_offer(&self, offer: Arc<RawValue>) {
-        if let Some(host) = &mut self.lock().host {
-            host.offer = Some(offer);
+    /// Stores the page's tool list, for when it is too busy to answer; the same one stays as it is, since it was read.
+    pub(crate) fn keep_offer(&self, offer: Offer) {
+        let mut switch = self.lock();
+        let Some(host) = &mut switch.host else { return };
+        if host.offer.as_ref().is_some_and(|kept| kept.is(&offer)) {
+            return;
+        }
+        let offer = Arc::new(offer);
+        host.offer = Some(Arc::clone(&offer));
+        let page = host.page.as_ref().map(|open| Arc::clone(&open.page));
+        drop(switch);
+        if let Some(page) = page {
+            self.others.pages.note_offer(&page, offer.names());
+        }
+    }
+
+    /// The messages to all agents after a number, as for an agent that reconnects; waits until there are some.
+    pub(crate) async fn events(&self, after: Option<u64>, wait: Duration) -> PageEvents {
+        let until = Instant::now() + wait;
+        let (heard, now) = {
+            let switch = self.lock();
+            (Arc::clone(&switch.heard), switch.seq)
+        };
+        let after = after.unwrap_or(now);
+        loop {
+            let mut more = std::pin::pin!(heard.notified());
+            more.as_mut().enable();
+            if let Some(found) = self.lock().events_after(after) {
+                return found;
+            }
+            if timeout_at(until, more).await.is_err() {
+                return PageEvents {
+                    last: after,
+                    ..PageEvents::default()
+                };
+            }
         }
     }
 
     /// Times out pending requests.
     pub(super) fn give_up(&self, now: Instant) {
         let mut switch = self.lock();
+        let is_over = |lost: &mut Instant| now - *lost >= GRACE;
+        if switch.host_lost.take_if(is_over).is_some() {
+            switch.fail_open_asks(CLOSED);
+        }
         for (ask, timeout) in switch.asks.overdue(now) {
             let seconds = timeout.as_secs();
             let words = format!("the page did not answer within {seconds} seconds");
@@ -311,9 +377,9 @@ impl RelaySession {
         }
     }
 
-    /// Signals that a page joined or left, or its tools changed.
-    pub(super) fn page_changed(&self) {
-        self.changes.send_modify(|count| *count += 1);
+    /// Signals that the page offers other tools.
+    pub(super) fn tools_changed(&self) {
+        self.others.pages.changed();
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Switch> {

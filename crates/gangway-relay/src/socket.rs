@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use self::rights::{authorize, offered_to, renewed};
 use crate::{
     AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, RelaySession,
-    RelayState, Role, Seat, VERSION, Whose, error_text, message_text,
+    RelayState, Role, Seat, VERSION, Whose, error_text, message_text, others,
     wire::{JoinPayload, RelayMessage, check_call, id_of},
 };
 
@@ -137,6 +137,12 @@ impl Peer for Connection {
 
     fn accepts(&self) -> bool {
         self.work.is_none()
+    }
+
+    fn closed(&mut self) {
+        if let Some(seat) = &self.seat {
+            seat.close();
+        }
     }
 
     fn leave(&mut self) {
@@ -262,8 +268,9 @@ fn from_host(seat: &Seat, kind: FromHost, message: &RelayMessage<'_>) -> Result<
 
 fn from_agent(seat: &Seat, kind: FromAgent, message: &RelayMessage<'_>) -> Result<Next, Refusal> {
     let (id, body) = (message.id.as_deref(), message.body());
-    if kind == FromAgent::ToolCall {
-        check_call(body)?;
+    if kind == FromAgent::ToolCall && check_call(body)? {
+        others::start(seat, id, body)?;
+        return Ok(Next::Counted);
     }
     seat.ask(kind, id, body)?;
     Ok(match kind {

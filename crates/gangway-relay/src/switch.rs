@@ -10,15 +10,19 @@ use std::{
 };
 
 use axum::extract::ws::Utf8Bytes;
-use gangway_core::SessionId;
-use serde::Deserialize;
-use serde_json::{json, value::RawValue};
-use tokio::{sync::mpsc, time::Instant};
+use gangway_pages::{EVENTS, OpenPage, PageEvents};
+use serde_json::{Value, json, value::RawValue};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
 
 use super::{
     Code, FromAgent, FromHost, Refusal, VERSION, Whose,
     ask::{Ask, Asker, Asks},
     message::{Envelope, Presence, error_text, raw},
+    page_log,
+    page_tools::Offer,
     ring::{For, Ring},
     study::{Direction, Note, StudyLog},
 };
@@ -28,13 +32,6 @@ const WAITING_BYTES: usize = 4 << 20;
 
 /// How long a page may object to an agent's message, which has no answer.
 const OBJECTION: Duration = Duration::from_secs(5);
-
-/// The tools in a page's message.
-#[derive(Deserialize)]
-struct Tools<'a> {
-    #[serde(rename = "toolSchema", borrow)]
-    schema: Option<&'a RawValue>,
-}
 
 #[derive(Debug, Clone)]
 pub enum Out {
@@ -51,6 +48,11 @@ impl Out {
     }
 }
 
+/// Why a request to a page that left has no answer.
+pub const CLOSED: &str = "the page was closed before it answered";
+pub const REPLACED: &str =
+    "the page was reloaded or replaced before it answered; get a new snapshot";
+
 /// A member.
 pub struct Place {
     pub number: u64,
@@ -59,9 +61,10 @@ pub struct Place {
     pub client: Option<String>,
     pub presence: bool,
     pub whose: Whose,
-    pub chat: Option<SessionId>,
     /// The page's last tool list.
-    pub offer: Option<Arc<RawValue>>,
+    pub offer: Option<Arc<Offer>>,
+    /// The page, as agents of its chat see it.
+    pub page: Option<OpenPage>,
 }
 
 impl Place {
@@ -100,6 +103,8 @@ pub struct Switch {
     pub host: Option<Place>,
     /// The `clientId` of the last page, which may reconnect.
     pub last_host: Option<String>,
+    /// When the connection of the page broke, which may reconnect.
+    pub host_lost: Option<Instant>,
     pub agents: BTreeMap<u64, Place>,
     pub seats: u64,
     pub seq: u64,
@@ -107,6 +112,8 @@ pub struct Switch {
     pub asks: Asks,
     pub study: Option<Arc<StudyLog>>,
     pub empty_since: Option<Instant>,
+    /// Signals a message to all agents, for those who wait for the events of the page.
+    pub heard: Arc<Notify>,
 }
 
 impl Switch {
@@ -118,6 +125,7 @@ impl Switch {
         Self {
             host: None,
             last_host: None,
+            host_lost: None,
             agents: BTreeMap::new(),
             seats: 0,
             seq,
@@ -125,6 +133,7 @@ impl Switch {
             asks: Asks::new(seq),
             study,
             empty_since: Some(Instant::now()),
+            heard: Arc::default(),
         }
     }
 
@@ -170,6 +179,7 @@ impl Switch {
             self.asks.forget(number);
             return failed("cannot write the study log; see the server's log");
         }
+        page_log::asked(self.page(), self.asks.get(number), payload);
         self.seq += 1;
         let envelope = Envelope {
             v: VERSION,
@@ -195,8 +205,14 @@ impl Switch {
             return Err(Refusal::new(Code::InvalidMessage, words));
         }
         self.note(Note::of(Direction::Out, kind.name(), payload));
+        page_log::told(self.page(), kind, payload);
         self.broadcast(kind.name(), payload, None);
         Ok(())
+    }
+
+    /// The page, as agents of its chat see it.
+    pub fn page(&self) -> Option<&OpenPage> {
+        self.host.as_ref()?.page.as_ref()
     }
 
     /// Stores the tools in an update; returns whether they changed.
@@ -205,16 +221,12 @@ impl Switch {
         if !update.get().contains("\"toolSchema\"") {
             return false;
         }
-        let schema = |said: &RawValue| {
-            let tools: Tools<'_> = serde_json::from_str(said.get()).ok()?;
-            tools.schema.map(|schema| schema.get().to_owned())
-        };
-        let (Some(new), Some(host)) = (schema(update), &mut self.host) else {
+        let (Some(new), Some(host)) = (Offer::of(update), &mut self.host) else {
             return false;
         };
-        let same = host.offer.as_ref().and_then(|offer| schema(offer)) == Some(new);
+        let same = host.offer.as_ref().is_some_and(|offer| offer.is(&new));
         if !same {
-            host.offer = Some(Arc::from(update.to_owned()));
+            host.offer = Some(Arc::new(new));
         }
         !same
     }
@@ -238,6 +250,31 @@ impl Switch {
         self.ring.push(self.seq, whom, text.clone());
         self.agents
             .retain(|number, agent| Some(*number) == but || agent.put(Out::Text(text.clone())));
+        self.heard.notify_waiters();
+    }
+
+    /// The messages to all agents after a number; `None` if there are none yet.
+    pub fn events_after(&self, after: u64) -> Option<PageEvents> {
+        let mine = |whom: &For| matches!(whom, For::Agents | For::AllBut(_));
+        let Some(missed) = self.ring.after(after, self.seq, mine) else {
+            return Some(PageEvents {
+                last: self.seq,
+                gap: true,
+                ..PageEvents::default()
+            });
+        };
+        let read = missed.iter().take(EVENTS).filter_map(|text| {
+            let message: Value = serde_json::from_str(text).ok()?;
+            let event = json!({ "type": message["type"], "payload": message["payload"] });
+            Some((message["seq"].as_u64()?, event))
+        });
+        let events: Vec<_> = read.collect();
+        let last = events.last().map(|(seq, _)| *seq)?;
+        Some(PageEvents {
+            events,
+            last,
+            gap: false,
+        })
     }
 
     /// Sends to one agent.
@@ -275,9 +312,8 @@ impl Switch {
     }
 
     /// Fails all pending requests to the page.
-    pub fn fail_open_asks(&mut self) {
+    pub fn fail_open_asks(&mut self, words: &str) {
         for ask in self.asks.drain() {
-            let words = "the page was reloaded or replaced before it answered; get a new snapshot";
             self.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
         }
     }
@@ -292,6 +328,7 @@ impl Switch {
                 ..Note::of(Direction::Internal, "error", &said)
             });
         }
+        page_log::refused(self.page(), &ask, &refusal);
         match ask.asker {
             Asker::House { sender, .. } => {
                 let _ = sender.send(Err(refusal));

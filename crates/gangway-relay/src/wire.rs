@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{Code, Refusal, Role, VERSION};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use ts_rs::TS;
 
 use crate::socket::{Readable, is_plain};
@@ -134,21 +134,38 @@ pub struct CallPayload<'a> {
     reason: Option<Cow<'a, str>>,
 }
 
-/// Checks a call before it is forwarded.
-pub fn check_call(payload: &RawValue) -> Result<(), Refusal> {
+/// The tool and the arguments of a call.
+pub fn call_of(payload: &RawValue) -> Result<(String, Value), Refusal> {
+    let call: CallPayload<'_> = serde_json::from_str(payload.get())
+        .map_err(|error| Refusal::new(Code::InvalidParams, error.to_string()))?;
+    let params = call.params.map(RawValue::get).unwrap_or("{}");
+    let params = serde_json::from_str(params)
+        .map_err(|error| Refusal::new(Code::InvalidParams, error.to_string()))?;
+    Ok((call.tool_name.unwrap_or_default().into_owned(), params))
+}
+
+/// Checks a call before it is forwarded; returns whether it is for another page of the chat.
+pub fn check_call(payload: &RawValue) -> Result<bool, Refusal> {
     let wrong = |words: &str| Err(Refusal::new(Code::InvalidParams, words));
     let Ok(call) = serde_json::from_str::<CallPayload<'_>>(payload.get()) else {
         return wrong("toolName and reason must be strings");
     };
-    if call.tool_name.is_none_or(|name| name.trim().is_empty()) {
+    if call
+        .tool_name
+        .as_ref()
+        .is_none_or(|name| name.trim().is_empty())
+    {
         return wrong("toolName is missing");
     }
     if call.reason.is_none_or(|reason| reason.trim().is_empty()) {
         return wrong("reason is missing: explain why this tool is called");
     }
+    let is_other =
+        |name: &Cow<'_, str>| name.starts_with(gangway_pages::PREFIX) && name.contains('/');
+    let for_other = call.tool_name.as_ref().is_some_and(is_other);
     match call.params.map(RawValue::get) {
-        None => Ok(()),
-        Some(params) if params.starts_with('{') => Ok(()),
+        None => Ok(for_other),
+        Some(params) if params.starts_with('{') => Ok(for_other),
         Some(_) => wrong("params must be an object"),
     }
 }

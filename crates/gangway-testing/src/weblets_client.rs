@@ -144,6 +144,21 @@ impl Line {
         }
     }
 
+    /// The next message of this type.
+    pub async fn hear_of(&mut self, kind: &str) -> Value {
+        loop {
+            let heard = self.hear().await;
+            if heard["type"] == kind {
+                return heard;
+            }
+        }
+    }
+
+    /// Closes the page.
+    pub async fn close(&mut self) {
+        self.socket.close(None).await.unwrap();
+    }
+
     /// The server's close code, and the reason in its last message.
     pub async fn closed(&mut self) -> (u16, String) {
         let mut reason = String::new();

@@ -40,7 +40,8 @@ impl Sites {
         if scopes.is_empty() {
             return Ok(answer(&wanted, |_| Grant::NotGranted));
         }
-        let offered = self.host.tools();
+        let mut offered = self.host.tools();
+        offered.extend(self.tools_of_pages(visit));
         let tools = params.tools.map(|names| {
             let named = names.iter().take(MOST);
             let read = named.filter_map(|name| full_name(&offered, name).ok());

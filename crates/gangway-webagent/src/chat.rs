@@ -6,7 +6,7 @@ use std::{
 };
 
 use gangway_core::{
-    Command, Origin, Scope, SessionId,
+    Command, Event, Logged, Origin, Scope, SessionId,
     secret::{hash, new_secret},
 };
 use gangway_http::auth::PanelToken;
@@ -25,6 +25,9 @@ use crate::{
 
 /// Timeout for loading a panel.
 const TICKET: Duration = Duration::from_secs(60);
+
+/// More events than a chat has in which nothing was said.
+const NOTED: usize = 1000;
 
 /// Maximum number of panels that load at the same time.
 const TICKETS: usize = 100;
@@ -131,7 +134,7 @@ impl WebAgent {
             token: self.http.panels.issue(session),
         });
         if !visit.open_chat(&chat) {
-            self.end_session(&chat).await;
+            self.end_session(visit, &chat).await;
             return Ok(failed(
                 "ALREADY_OPEN",
                 "a chat is open already; close it first",
@@ -141,6 +144,11 @@ impl WebAgent {
             // The page left while its session was created, which would otherwise never end.
             self.end_chat(visit, &chat).await;
             return Err(SiteError::aborted("the page is gone"));
+        }
+        let page = &visit.session_page;
+        if page.session().is_none() {
+            // Its tools are for the agents of its chat, whichever they are.
+            self.sites.pages.connect(page, Some(session));
         }
         self.sites.note_chat(visit, "chat.open");
         let ticket = self.sites.ticket(visit);
@@ -164,7 +172,7 @@ impl WebAgent {
     pub async fn close_chat(&self, visit: &Arc<Visit>, id: &str) -> Value {
         match visit.close_chat(id) {
             Some(chat) => {
-                self.end_session(&chat).await;
+                self.end_session(visit, &chat).await;
                 json!({ "success": true })
             }
             None => json!({ "success": false }),
@@ -177,7 +185,7 @@ impl WebAgent {
         let Some(chat) = visit.close_chat(id) else {
             return false;
         };
-        self.end_session(&chat).await;
+        self.end_session(visit, &chat).await;
         visit.tell(SiteTold::Chat {
             chat_id: chat.id.clone(),
             state: "closed",
@@ -187,17 +195,25 @@ impl WebAgent {
 
     pub(crate) async fn end_chat(&self, visit: &Arc<Visit>, chat: &Chat) {
         visit.close_chat(&chat.id);
-        self.end_session(chat).await;
+        self.end_session(visit, chat).await;
     }
 
     /// Ends the session of a chat; one without messages is deleted.
-    async fn end_session(&self, chat: &Chat) {
+    async fn end_session(&self, visit: &Visit, chat: &Chat) {
+        let page = &visit.session_page;
+        if page.session() == Some(chat.session) {
+            self.sites.pages.connect(page, None);
+        }
         self.drop_work(chat.session).await;
         let Ok(session) = self.sessions.hub().open(chat.session).await else {
             return;
         };
-        // The first event is its creation.
-        if session.head() <= 1 && session.submit(Command::Delete).await.is_ok() {
+        let is_message =
+            |logged: &Arc<Logged>| matches!(logged.event, Event::MessageStarted { .. });
+        // Only the page itself was noted in it.
+        let tail = session.tail(NOTED).await;
+        let is_empty = tail.is_ok_and(|tail| !tail.older && !tail.events.iter().any(is_message));
+        if is_empty && session.submit(Command::Delete).await.is_ok() {
             self.sessions.remove_folder(chat.session).await;
         }
     }

@@ -11,7 +11,7 @@
 //! - [`routes`]: all routes; `socket`: `/ws/web-agent`, `/ws/browser`; `calls`: the calls of pages by method
 //! - [`wire`]: messages between the broker of a page and the server; `script`: the script that pages include
 //!
-//! Depends on core, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.
+//! Depends on core, pages, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.
 
 mod asks;
 pub mod browser;
@@ -48,7 +48,6 @@ pub use chat::{ChatOptions, PanelInfo, PanelStyle};
 pub use error::SiteError;
 pub use frames::Place;
 pub use message::{Numbered, SiteTold};
-pub use own_tools::Described;
 pub use register::Registration;
 pub use run::RunOptions;
 pub use script::script_for_apps;

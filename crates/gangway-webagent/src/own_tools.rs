@@ -1,159 +1,87 @@
-//! Tools that a page implements: agents call them in the page.
+//! Tools that a page implements: they are called in the page, by its own runs and by agents of its session.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use gangway_core::{Tool, ToolError, ToolName};
-use parking_lot::{Mutex, MutexGuard};
-use serde::Deserialize;
+use futures_util::future::{BoxFuture, ready};
+use gangway_core::{Origin, PageKind, ToolError};
+use gangway_pages::{
+    NewPage, OpenPage, PageCall, PageEvents, PageLink, PageView, Pages, Registered,
+};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
-use ts_rs::TS;
+use tokio_util::sync::CancellationToken;
 
-use crate::{message::SiteTold, outbox::Outbox};
+use crate::{SiteError, message::SiteTold, outbox::Outbox};
 
 /// The server name of a page's own tools, as the page sees it.
 pub const PAGE: &str = "page";
 
-/// Maximum number of tools of a page.
-const TOOLS: usize = 128;
-
-/// Maximum length of a description, and size of a schema.
-const WORDS: usize = 4096;
-const SCHEMA: usize = 64 << 10;
-
-/// Maximum number of concurrent calls of a page's tools.
-const CALLS: usize = 16;
-
-/// A tool as its page describes it.
-#[derive(Debug, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-#[ts(rename = "PageTool")]
-pub struct Described {
-    /// Its name.
-    pub name: String,
-    /// Its description.
-    #[serde(default)]
-    pub description: String,
-    /// Its input schema, of type object.
-    #[serde(default)]
-    #[ts(optional, type = "JsonValue")]
-    pub input_schema: Option<Value>,
-}
-
-/// The tools of one page.
-pub struct OwnTools {
-    /// Timeout of a call.
+/// Opens a site as a page. It belongs to no session until the user opens a chat in it or connects it to one.
+pub(crate) fn open(
+    pages: &Arc<Pages>,
+    origin: &Origin,
+    outbox: &Arc<Outbox>,
+    over: &CancellationToken,
     timeout: Duration,
-    known: Mutex<Known>,
+) -> Result<(Arc<Registered>, OpenPage), SiteError> {
+    let (_, host) = origin
+        .as_str()
+        .split_once("://")
+        .unwrap_or(("", origin.as_str()));
+    let new = NewPage {
+        kind: PageKind::Site,
+        name: host.to_owned(),
+        session: None,
+        origin: origin.to_string(),
+        title: host.to_owned(),
+    };
+    let link = Link {
+        outbox: Arc::clone(outbox),
+        over: over.clone(),
+    };
+    let view = View(origin.to_string());
+    Registered::open(pages, new, Arc::new(link), Box::new(view), timeout, 0)
+        .map_err(|error| SiteError::too_many(error.to_string()))
 }
 
-#[derive(Default)]
-struct Known {
-    tools: Vec<Arc<Tool>>,
-    last: u64,
-    asked: HashMap<u64, oneshot::Sender<Result<Value, ToolError>>>,
+/// The outbox keeps messages until they have come, also across lost connections.
+struct Link {
+    outbox: Arc<Outbox>,
+    /// Closes the page, which has too large a backlog.
+    over: CancellationToken,
 }
 
-/// A running call of a page's tool; dropping it notifies the page.
-struct Asked<'a> {
-    tools: &'a OwnTools,
-    outbox: &'a Outbox,
-    call: u64,
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        if self.tools.lock().asked.remove(&self.call).is_some() {
-            self.outbox.tell(SiteTold::ToolCancel { call: self.call });
+impl Link {
+    fn tell(&self, told: SiteTold) {
+        if !self.outbox.tell(told) {
+            self.over.cancel();
         }
     }
 }
 
-impl OwnTools {
-    pub(crate) fn new(timeout: Duration) -> Self {
-        Self {
-            timeout,
-            known: Mutex::default(),
-        }
-    }
-
-    /// Replaces the tools; invalid ones are ignored.
-    pub fn set(&self, described: Vec<Described>) {
-        let known = described.into_iter().take(TOOLS).filter_map(|tool| {
-            let schema = tool.input_schema.filter(Value::is_object);
-            let input_schema = schema.unwrap_or_else(|| json!({ "type": "object" }));
-            (input_schema.to_string().len() <= SCHEMA).then_some(())?;
-            Some(Arc::new(Tool {
-                name: ToolName::new(PAGE, &tool.name).ok()?,
-                description: tool.description.chars().take(WORDS).collect(),
-                input_schema,
-            }))
+impl PageLink for Link {
+    fn call(&self, call: PageCall) {
+        self.tell(SiteTold::ToolCall {
+            call: call.call,
+            name: call.tool,
+            args: Value::clone(&call.arguments),
         });
-        self.lock().tools = known.collect();
     }
 
-    /// The current tools.
-    pub fn list(&self) -> Vec<Arc<Tool>> {
-        self.lock().tools.clone()
+    fn cancel(&self, call: u64) {
+        self.tell(SiteTold::ToolCancel { call });
+    }
+}
+
+/// A site shows agents what its tools return, and nothing else.
+struct View(String);
+
+impl PageView for View {
+    fn state(&self) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(ready(Ok(json!({ "url": self.0 }))))
     }
 
-    /// Calls a tool in the page.
-    pub async fn call(
-        &self,
-        outbox: &Outbox,
-        tool: &ToolName,
-        arguments: Value,
-    ) -> Result<Value, ToolError> {
-        let (reply, answer) = oneshot::channel();
-        let asked = {
-            let mut known = self.lock();
-            if !known.tools.iter().any(|one| one.name == *tool) {
-                return Err(ToolError::NotFound(tool.clone()));
-            }
-            if known.asked.len() >= CALLS {
-                let message = "the page works on too many calls already; try again later";
-                return Err(ToolError::Busy(message.to_owned()));
-            }
-            known.last += 1;
-            let call = known.last;
-            known.asked.insert(call, reply);
-            Asked {
-                tools: self,
-                outbox,
-                call,
-            }
-        };
-        outbox.tell(SiteTold::ToolCall {
-            call: asked.call,
-            name: tool.tool().to_owned(),
-            args: arguments,
-        });
-        match tokio::time::timeout(self.timeout, answer).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(ToolError::Unavailable("the page was closed".to_owned())),
-            Err(_) => Err(ToolError::Timeout {
-                tool: tool.clone(),
-                seconds: self.timeout.as_secs(),
-            }),
-        }
-    }
-
-    /// Delivers the page's result.
-    pub fn answer(&self, call: u64, result: Result<Value, ToolError>) {
-        if let Some(reply) = self.lock().asked.remove(&call) {
-            // The caller may have gone.
-            let _ = reply.send(result);
-        }
-    }
-
-    /// The page was closed: all pending calls fail.
-    pub fn leave(&self) {
-        let mut known = self.lock();
-        known.tools.clear();
-        known.asked.clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock()
+    fn events(&self, _: Option<u64>, _: Duration) -> BoxFuture<'_, Result<PageEvents, ToolError>> {
+        let message = "sites send no events; call their tools";
+        Box::pin(ready(Err(ToolError::Failed(message.to_owned()))))
     }
 }

@@ -34,7 +34,7 @@ impl WebAgent {
             return;
         }
         visit.over.cancel();
-        visit.own_tools.leave();
+        visit.leave();
         for text in visit.take_texts() {
             self.end_text(&text).await;
         }

@@ -8,6 +8,7 @@ use std::{
 
 use gangway_core::{Origin, SessionId, Store, secret::new_secret};
 use gangway_mcp::Host;
+use gangway_pages::Pages;
 use governor::DefaultKeyedRateLimiter;
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +17,8 @@ use crate::{
     Place, SiteError, Visit, chat, frames,
     lanes::Lanes,
     limits,
-    own_tools::OwnTools,
+    outbox::Outbox,
+    own_tools,
     permissions::{By, Permissions, TabId},
     servers::Servers,
     work::Work,
@@ -45,6 +47,7 @@ pub struct Sites {
     pub(crate) host: Arc<Host>,
     pub(crate) servers: Servers,
     pub(crate) store: Store,
+    pub(crate) pages: Arc<Pages>,
     /// Timeout of a page's own tool.
     pub(crate) call_timeout: Duration,
     pub(crate) visits: Mutex<BTreeMap<String, Arc<Visit>>>,
@@ -63,6 +66,7 @@ impl Sites {
         permissions: Arc<Permissions>,
         host: Arc<Host>,
         store: Store,
+        pages: Arc<Pages>,
         call_timeout: Duration,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -70,6 +74,7 @@ impl Sites {
             host,
             servers: Servers::new(),
             store,
+            pages,
             call_timeout,
             visits: Mutex::default(),
             works: Mutex::default(),
@@ -109,14 +114,16 @@ impl Sites {
             }
         }
         let id = new_secret();
-        let own_tools = OwnTools::new(self.call_timeout);
+        let (outbox, over) = (Arc::<Outbox>::default(), stop.child_token());
+        let page = own_tools::open(&self.pages, &origin, &outbox, &over, self.call_timeout)?;
         let visit = Visit::new(
             id.clone(),
             (origin, tab, place, by),
             locked,
             presence,
-            own_tools,
-            stop,
+            outbox,
+            page,
+            over,
         );
         let visit = Arc::new(visit);
         visits.insert(id, Arc::clone(&visit));

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use gangway_core::{Origin, Scope, Tool, ToolError, ToolName};
+use gangway_core::{Origin, Scope, Source, Tool, ToolError, ToolName};
 use gangway_mcp::read_result;
+use gangway_pages::{Page, PageChannel};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,8 +29,25 @@ impl Sites {
     pub(crate) fn tools_of(&self, visit: &Visit) -> Vec<Arc<Tool>> {
         let mut tools = self.host.tools();
         tools.extend(self.servers.tools(&visit.origin));
-        tools.extend(visit.own_tools.list());
+        tools.extend(visit.own_tools.tools_under(PAGE));
+        tools.extend(self.tools_of_pages(visit));
         tools
+    }
+
+    /// The tools of the other pages of its session, as they were last offered.
+    pub(crate) fn tools_of_pages(&self, visit: &Visit) -> Vec<Arc<Tool>> {
+        let Some(session) = visit.session_page.session() else {
+            return Vec::new();
+        };
+        let servers = self.host.status();
+        let is_free = |page: &Page| {
+            let mut servers = servers.iter();
+            !servers.any(|server| Some(server.id.as_str()) == page.server())
+        };
+        let mut pages = self.pages.of_session(session);
+        pages.retain(|page| page.id != visit.session_page.id && is_free(page));
+        let listed = pages.iter().flat_map(|page| page.last_tools());
+        listed.map(|listed| listed.tool).collect()
     }
 
     /// Lists the allowed ones.
@@ -122,7 +140,7 @@ impl Sites {
         let origin = &visit.origin;
         // A page's own tool may call others in turn, and would wait for itself.
         if tool.server() == PAGE {
-            return visit.own_tools.call(&visit.outbox, tool, arguments).await;
+            return PageChannel::call(&*visit.own_tools, tool, arguments).await;
         }
         let _turn = self.lanes.turn(origin).await?;
         if read_result::is_read_result(tool) {
@@ -130,6 +148,14 @@ impl Sites {
         }
         if self.servers.has(origin, tool.server()) {
             return self.servers.call(origin, tool, arguments).await;
+        }
+        let of_page = |one: &Arc<Tool>| one.name.server() == tool.server();
+        if self.tools_of_pages(visit).iter().any(of_page)
+            && let Some(page) = self.pages.of_server(tool.server())
+        {
+            let origin = origin.to_string();
+            let by = Source::Page { origin };
+            return self.pages.call_as(by, &page, tool, arguments).await;
         }
         self.host.call(origin.as_str(), tool, arguments, None).await
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use gangway_core::Origin;
+use gangway_pages::{OpenPage, Page, Registered};
 use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,6 @@ use crate::{
     error::SiteError,
     frames::Place,
     outbox::Outbox,
-    own_tools::OwnTools,
     permissions::{By, Presence, TabId},
     text::Text,
 };
@@ -38,14 +38,18 @@ pub struct Visit {
     /// How it reaches Gangway, as the audit log names it.
     pub by: By,
     /// Messages to it.
-    pub outbox: Outbox,
+    pub outbox: Arc<Outbox>,
     /// The tools that it implements.
-    pub own_tools: OwnTools,
+    pub own_tools: Arc<Registered>,
     /// Cancelled when the page is closed.
     pub over: CancellationToken,
     locked: AtomicBool,
     delegated_by: OnceLock<Origin>,
     doing: Mutex<Doing>,
+    /// It as a page of a session.
+    pub session_page: Arc<Page>,
+    /// Until the page is closed.
+    page: Mutex<Option<OpenPage>>,
     _presence: Presence,
 }
 
@@ -70,8 +74,9 @@ impl Visit {
         (origin, tab, place, by): (Origin, TabId, Place, By),
         locked: bool,
         presence: Presence,
-        own_tools: OwnTools,
-        stop: &CancellationToken,
+        outbox: Arc<Outbox>,
+        (own_tools, page): (Arc<Registered>, OpenPage),
+        over: CancellationToken,
     ) -> Self {
         Self {
             id,
@@ -79,14 +84,22 @@ impl Visit {
             tab,
             place,
             by,
-            outbox: Outbox::default(),
+            outbox,
             own_tools,
-            over: stop.child_token(),
+            over,
             locked: AtomicBool::new(locked),
             delegated_by: OnceLock::new(),
             doing: Mutex::default(),
+            session_page: Arc::clone(&page.page),
+            page: Mutex::new(Some(page)),
             _presence: presence,
         }
+    }
+
+    /// The page is closed: it offers no tools any more, and open calls of them fail.
+    pub(crate) fn leave(&self) {
+        self.own_tools.leave();
+        self.page.lock().take();
     }
 
     /// Whether the visitor is unknown: it may not be the user of this Gangway.
@@ -149,6 +162,7 @@ impl Visit {
         let mine = self.over.child_token();
         let mut doing = self.lock();
         doing.connections += 1;
+        self.session_page.set_present(true);
         if let Some(before) = doing.connection.replace(mine.clone()) {
             before.cancel();
         }
@@ -159,6 +173,7 @@ impl Visit {
     pub fn disconnect(&self, connection: u64) {
         let mut doing = self.lock();
         if doing.connections == connection {
+            self.session_page.set_present(false);
             doing.connection = None;
         }
     }

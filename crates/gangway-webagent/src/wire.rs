@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
-use crate::{Described, SiteError};
+use gangway_pages::{OfferedTool, ToolProblem};
+
+use crate::SiteError;
 
 /// Messages of the broker.
 #[derive(Debug, Deserialize, TS)]
@@ -31,7 +33,7 @@ pub enum BrokerSays {
     /// The tools that the page implements, all of them.
     Tools {
         /// The tools.
-        tools: Vec<Described>,
+        tools: Vec<OfferedTool>,
     },
     /// The result of a tool of the page.
     ToolResult {
@@ -81,14 +83,6 @@ pub struct BrokerHello {
     #[serde(default)]
     #[ts(optional)]
     pub token: Option<String>,
-}
-
-/// Why a tool of a page failed.
-#[derive(Debug, Deserialize, TS)]
-pub struct ToolProblem {
-    /// The message.
-    #[serde(default)]
-    pub message: String,
 }
 
 /// The answer to a hello.

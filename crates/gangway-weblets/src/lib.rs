@@ -6,11 +6,12 @@
 //! - `order`: one client's messages take effect in the order of their arrival
 //! - `actions`: what Gangway does for an app, with the person's consent
 //! - `tools`: launching and following apps as tools for agents
+//! - `view`: a launched app as a page of its session
 //! - `routes`: REST; `socket`: the channel, with a page's side and an agent's side
 //! - `host`: the hosts of apps: files, the injected context, storage, and what other protocols serve there
 //! - `wire`: bodies and messages; TypeScript and JSON Schema are generated from here
 //!
-//! Depends on core, http, apps, assets, files and workspaces; on no other protocol.
+//! Depends on core, pages, http, apps, assets, files and workspaces; on no other protocol.
 
 mod actions;
 mod deliver;
@@ -24,12 +25,14 @@ pub mod routes;
 mod socket;
 mod token;
 mod tools;
+mod view;
 pub mod wire;
 
 use std::{collections::HashSet, sync::Arc};
 
 use gangway_core::{Asks, Consents, Hub, LaunchId, Toolbox};
 use gangway_http::Http;
+use gangway_pages::SocketPages;
 use parking_lot::Mutex;
 
 pub use actions::ACTIONS;
@@ -49,6 +52,8 @@ pub struct Weblets {
     asks: Arc<Asks>,
     toolbox: Arc<dyn Toolbox>,
     other_routes: Arc<dyn AppHostRoutes>,
+    /// The open pages of launches.
+    open: Arc<SocketPages>,
     /// Requests that Gangway itself is carrying out.
     busy: Mutex<HashSet<(LaunchId, String)>>,
     /// Serializes changes, which read the storage of an app first.
@@ -57,7 +62,7 @@ pub struct Weblets {
 
 impl Weblets {
     /// `asks` asks the user before an action, `toolbox` has the tools that apps may call, and `other_routes` are
-    /// routes of other protocols on the hosts of apps.
+    /// routes of other protocols on the hosts of apps. `open` are their open pages.
     #[must_use]
     pub fn new(
         launches: Arc<Launches>,
@@ -66,6 +71,7 @@ impl Weblets {
         asks: Arc<Asks>,
         toolbox: Arc<dyn Toolbox>,
         other_routes: Arc<dyn AppHostRoutes>,
+        open: Arc<SocketPages>,
     ) -> Arc<Self> {
         Arc::new(Self {
             hub,
@@ -77,6 +83,7 @@ impl Weblets {
             asks,
             toolbox,
             other_routes,
+            open,
             busy: Mutex::default(),
             storing: tokio::sync::Mutex::default(),
         })

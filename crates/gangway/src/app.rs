@@ -6,8 +6,9 @@ use gangway_applets::AppletService;
 use gangway_cinema::BoxOffice;
 use gangway_core::Hub;
 use gangway_http::{Http, asks::AskState};
+use gangway_pages::{PageTools, Pages};
 use gangway_providers::Models;
-use gangway_relay::{PageTools, Relay};
+use gangway_relay::Relay;
 use gangway_remote::RemoteAgents;
 use gangway_tools::{Tools, Toolset, approvals::Approvals};
 use gangway_webagent::WebAgent;
@@ -35,7 +36,9 @@ pub struct App {
     pub web_agent: Arc<WebAgent>,
     pub remote: Arc<RemoteAgents>,
     pub relay: Arc<Relay>,
-    /// Tools of the pages on the relay.
+    /// All open pages.
+    pub pages: Arc<Pages>,
+    /// Their tools.
     pub page_tools: Arc<PageTools>,
     /// The movie-booking demo.
     pub box_office: Arc<BoxOffice>,

@@ -63,6 +63,8 @@ export function entryKey(entry: Entry): string {
       return `tool:${entry.toolCallId}`;
     case "question":
       return `question:${entry.questionId}`;
+    case "pageCall":
+      return `pageCall:${entry.callId}`;
     default:
       return `${entry.role}:${entry.seq}`;
   }
@@ -145,6 +147,8 @@ function apply(at: Conversation, frame: Numbered): Conversation {
       const streamId = `${at.session.sessionId}.${frame.seq}`;
       return add(at, { role: "app", hidden: false, streamId, ...app });
     }
+    case "page":
+      return pageCall(at, frame);
     // Who may speak is asked for apart: a snapshot does not say it.
     case "session.created":
     case "applet.state":
@@ -264,6 +268,31 @@ function completeTool(
   };
   if (!started) return add(at, next);
   return { ...at, entries: at.entries.with(index, next) };
+}
+
+/** Calls of a page's tools by others than the agent of the chat; who opened and left is not part of a conversation. */
+function pageCall(
+  at: Conversation,
+  { seq, at: time, pageId, news }: Extract<Numbered, { type: "page" }>,
+): Conversation {
+  if (news.what === "called") {
+    const { callId, tool, arguments: given, by } = news;
+    return add(at, {
+      ...{ role: "pageCall", seq, at: time, hidden: false },
+      streamId: `${at.session.sessionId}.${seq}`,
+      ...{ pageId, callId, tool, arguments: given, by },
+      ...{ state: "running", result: null, error: null },
+    });
+  }
+  if (news.what !== "returned") return at;
+  const { callId, result, error } = news;
+  const state = error === null ? "done" : "failed";
+  const entries = at.entries.map((entry): Entry =>
+    entry.role === "pageCall" && entry.callId === callId
+      ? { ...entry, state, result, error }
+      : entry,
+  );
+  return { ...at, entries };
 }
 
 function finish(

@@ -1,7 +1,7 @@
 // How frames become a conversation.
 import { expect, test } from "vitest";
 import { fold, prepend, type Conversation } from "../src/fold.js";
-import type { FeedFrame } from "../src/generated/wire.js";
+import type { FeedFrame, PageNews } from "../src/generated/wire.js";
 import {
   AT,
   delta,
@@ -316,4 +316,30 @@ test("how full the window is, is what was told last", () => {
   expect(one.context).toEqual({ used: 1, window: 8 });
   const two = after(snapshot(), told(1, 500, 8192), told(2, 700, null));
   expect(two.context).toEqual({ used: 700, window: null });
+});
+
+test("a call of a page's tool by somebody else is an entry with its result, and who opened is none", () => {
+  const page = { pageId: "p-1", pageKind: "app", name: "todo" } as const;
+  const frame = (seq: number, news: PageNews): FeedFrame => ({
+    ...{ type: "page", seq, at: AT, ...page, news },
+  });
+  const by = { kind: "agent", name: "claude" } as const;
+  const tool = "page-todo/add";
+  const called = after(
+    snapshot(),
+    frame(1, { what: "opened", origin: "app:todo", title: "Todo" }),
+    frame(2, { what: "offered", tools: ["add"] }),
+    frame(3, { what: "called", callId: "c", tool, arguments: {}, by }),
+  );
+  expect(called.entries).toMatchObject([
+    { role: "pageCall", seq: 3, tool, by, state: "running", result: null },
+  ]);
+  const ended = { error: null, code: null, result: { id: 1 } };
+  const done = fold(
+    called,
+    frame(4, { what: "returned", callId: "c", ...ended }),
+  );
+  expect(done?.entries).toMatchObject([
+    { role: "pageCall", seq: 3, state: "done", result: { id: 1 } },
+  ]);
 });

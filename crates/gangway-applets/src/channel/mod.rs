@@ -6,6 +6,7 @@ mod invoke;
 mod out;
 mod send;
 mod state;
+mod tools;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -24,6 +25,7 @@ use gangway_http::{
         within,
     },
 };
+use gangway_pages::Connected;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::{
@@ -59,6 +61,8 @@ pub(super) struct Channel {
     /// The same across reconnects.
     client: Option<String>,
     admitted: Admitted,
+    /// It as a page of its session, with its tools.
+    page: Connected,
     folder: OnceCell<Folder>,
     watches: Mutex<HashMap<FilePath, AbortHandle>>,
     /// Messages to the agent in progress, by the page's message id.
@@ -101,6 +105,7 @@ impl Channel {
         state_of: Slug,
         client: Option<String>,
         admitted: Admitted,
+        page: Connected,
     ) -> Self {
         let named = applet.is_some();
         let open = service
@@ -115,6 +120,7 @@ impl Channel {
             _open: open,
             client,
             admitted,
+            page,
             folder: OnceCell::new(),
             watches: Mutex::default(),
             invokes: Mutex::default(),
@@ -144,6 +150,7 @@ impl Channel {
                 end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
                 end = channel.hear(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
+                end = channel.forward_calls(&out) => end,
                 () = channel.admitted.ended(&channel.service.http) => End::Because(Ending::Revoked),
                 () = out.beat(heartbeat) => End::Left,
             }
@@ -151,6 +158,7 @@ impl Channel {
             End::Left
         };
         if matches!(end, End::Closed) {
+            channel.page.close();
             within(stalled, answer_close(&mut inbox)).await;
         }
         tasks.shutdown().await;
@@ -294,6 +302,14 @@ impl Channel {
                 plain,
             } => self.invoke(out, &id, prompt, options, plain).await,
             AppletAsk::Stop { invoke } => self.stop(out, &id, invoke).await,
+            AppletAsk::OfferTools { tools, reset } => {
+                self.offer_tools(out, &id, tools, reset).await
+            }
+            AppletAsk::ToolResult {
+                call,
+                result,
+                error,
+            } => self.return_result(call, result, error),
             AppletAsk::Ping => {
                 out.tell(&AppletTold::Pong { id: id.clone() }).await;
                 Ok(())

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 pub use super::file::{AppletFile, FileEvent, FileKind};
 use gangway_http::feed::wire::Outcome;
+use gangway_pages::{OfferedTool, RefusedTool, ToolProblem};
 
 /// Requests of a page. Each may have an `id`, which its answer repeats.
 #[derive(Debug, Deserialize, ToSchema, TS)]
@@ -79,6 +80,24 @@ pub enum AppletAsk {
         /// Stop only the `invoke` with this `id`: withdraw it, or stop its turn.
         #[ts(optional, type = "JsonValue")]
         invoke: Option<Value>,
+    },
+    /// Offer tools to the agents of the session, all of them; sent again after a reconnect.
+    OfferTools {
+        tools: Vec<OfferedTool>,
+        /// Whether another document took the place of the one that was sent the open calls, which fail.
+        #[serde(default)]
+        #[ts(as = "Option<bool>")]
+        reset: bool,
+    },
+    /// The result of a `toolCall`.
+    ToolResult {
+        #[ts(type = "number")]
+        call: u64,
+        #[serde(default)]
+        #[ts(optional, type = "JsonValue")]
+        result: Value,
+        /// Why it failed.
+        error: Option<ToolProblem>,
     },
     Ping,
 }
@@ -305,6 +324,34 @@ pub enum AppletTold {
         #[ts(type = "number")]
         seq: u64,
     },
+    /// The answer to `offerTools`.
+    ToolsOffered {
+        /// The id of the request.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(optional, type = "JsonValue")]
+        id: Option<Value>,
+        /// The server name of the page's tools, as agents see it; none before it offers tools.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        server: Option<String>,
+        /// The names of the accepted tools.
+        tools: Vec<String>,
+        refused: Vec<RefusedTool>,
+    },
+    /// An agent calls a tool of the page, which answers with `toolResult`. After a reconnect it may come again: calls
+    /// have increasing numbers.
+    ToolCall {
+        #[ts(type = "number")]
+        call: u64,
+        name: String,
+        #[ts(type = "JsonValue")]
+        arguments: Value,
+    },
+    /// Nobody waits for the result of this call any more.
+    ToolCancel {
+        #[ts(type = "number")]
+        call: u64,
+    },
     /// Reload the page.
     Reload,
     /// A request failed.
@@ -346,5 +393,5 @@ pub enum SourceKind {
 
 impl AppletAsk {
     /// The message types, for error messages.
-    pub const NAMES: &'static str = "setState, getState, readFile, writeFile, listFiles, stat, subscribe, unsubscribe, invoke, stop, ping";
+    pub const NAMES: &'static str = "setState, getState, readFile, writeFile, listFiles, stat, subscribe, unsubscribe, invoke, stop, offerTools, toolResult, ping";
 }

@@ -36,6 +36,10 @@ impl Service for Applets {
     }
 
     async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
+        let (tasks, stop) = (parts.http.sockets.clone(), parts.http.stop.clone());
+        let limit = std::time::Duration::from_secs(30);
+        let open =
+            gangway_pages::SocketPages::new(gangway_pages::Pages::new().0, limit, tasks, stop);
         let registry = AppletRegistry::new(&[], &parts.data);
         let asks = Arc::<Asks>::default();
         let (hub, tools) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
@@ -54,7 +58,8 @@ impl Service for Applets {
         let sessions = Sessions::new(Arc::clone(&hub), workspaces);
         let apps = AppRegistry::new(&[], &Around::default(), Folders::at(&parts.data));
         let consents = Arc::new(Consents::new(hub, Arc::clone(&asks)));
-        let service = AppletService::new(parts.http, sessions.clone(), registry, apps, consents);
+        let service =
+            AppletService::new(parts.http, sessions.clone(), registry, apps, consents, open);
         let applets = Self {
             sessions,
             tools,

@@ -162,6 +162,22 @@ impl Worker {
             }
             Command::Launch(launch) => self.launch(*launch).await,
             Command::App { launch, app, news } => self.note(launch, app, *news, once).await,
+            Command::Page {
+                page,
+                kind,
+                name,
+                news,
+            } => {
+                let event = Event::Page {
+                    page,
+                    page_kind: kind,
+                    name,
+                    news: *news,
+                };
+                let written = self.append(vec![event], Vec::new()).await?;
+                let seq = written.last;
+                Ok((Receipt::Noted { seq }, Some(written.commit)))
+            }
             // Handled by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }

@@ -1,6 +1,7 @@
 //! Converts core types to wire types.
 
 use gangway_core as core;
+use serde_json::Value;
 
 use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, Speak, ToolState, Usage};
 
@@ -50,11 +51,7 @@ impl Entry {
                 arguments,
                 result,
             } => {
-                let (state, result, error) = match result {
-                    None => (ToolState::Running, None, None),
-                    Some(Ok(result)) => (ToolState::Done, Some(result), None),
-                    Some(Err(error)) => (ToolState::Failed, None, Some(error)),
-                };
+                let (state, result, error) = outcome(result);
                 Line::Tool {
                     tool_call_id: call.to_string(),
                     tool,
@@ -80,6 +77,26 @@ impl Entry {
                 app: app.into(),
                 news: news.into(),
             },
+            From::PageCall {
+                page,
+                call,
+                tool,
+                arguments,
+                by,
+                result,
+            } => {
+                let (state, result, error) = outcome(result);
+                Line::PageCall {
+                    page_id: page.to_string(),
+                    call_id: call,
+                    tool,
+                    arguments,
+                    by: by.into(),
+                    state,
+                    result,
+                    error,
+                }
+            }
             From::Notice { text } => Line::Notice { message: text },
             From::Failed {
                 code,
@@ -106,6 +123,14 @@ impl Entry {
             hidden: entry.hidden,
             line,
         }
+    }
+}
+
+fn outcome(result: Option<Result<Value, String>>) -> (ToolState, Option<Value>, Option<String>) {
+    match result {
+        None => (ToolState::Running, None, None),
+        Some(Ok(result)) => (ToolState::Done, Some(result), None),
+        Some(Err(error)) => (ToolState::Failed, None, Some(error)),
     }
 }
 

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::{
     app_news::AppNews,
+    page_news::{PageKind, PageNews},
     wire::{Outcome, Snapshot, Source, Speak, Usage},
 };
 
@@ -178,6 +179,15 @@ pub enum EventBody {
         app: String,
         news: AppNews,
     },
+    /// An event about a page of the session.
+    #[serde(rename = "page")]
+    Page {
+        page_id: String,
+        page_kind: PageKind,
+        /// The app, applet, site or relay session that it is.
+        name: String,
+        news: PageNews,
+    },
     /// A notice for the user about the turn.
     #[serde(rename = "session.notice")]
     Notice { stream_id: String, message: String },
@@ -247,6 +257,7 @@ impl EventFrame {
             EventBody::AppletAsks { .. } => "applet.asks",
             EventBody::AppletLeave { .. } => "applet.leave",
             EventBody::App { .. } => "app",
+            EventBody::Page { .. } => "page",
             EventBody::Notice { .. } => "session.notice",
             EventBody::Context { .. } => "session.context",
             EventBody::Error { .. } => "session.error",

@@ -140,6 +140,17 @@ impl EventFrame {
                 app: app.into(),
                 news: news.into(),
             },
+            Event::Page {
+                page,
+                page_kind,
+                name,
+                news,
+            } => EventBody::Page {
+                page_id: page.to_string(),
+                page_kind: page_kind.into(),
+                name,
+                news: news.into(),
+            },
             Event::Notice { turn, text } => EventBody::Notice {
                 stream_id: stream(turn),
                 message: text,

@@ -7,6 +7,7 @@ pub mod encode;
 mod ending;
 pub mod frame;
 mod framing;
+pub mod page_news;
 pub mod sse;
 pub mod wire;
 

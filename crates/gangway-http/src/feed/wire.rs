@@ -156,6 +156,21 @@ pub enum Line {
         app: String,
         news: AppNews,
     },
+    /// A call of a page's tool by a caller outside of the session's turns.
+    PageCall {
+        page_id: String,
+        call_id: String,
+        /// `server/tool`.
+        tool: String,
+        #[ts(type = "JsonValue")]
+        arguments: Value,
+        /// Who called it.
+        by: Source,
+        state: ToolState,
+        #[ts(type = "JsonValue | null")]
+        result: Option<Value>,
+        error: Option<String>,
+    },
     /// A notice for the user about the turn.
     Notice {
         message: String,

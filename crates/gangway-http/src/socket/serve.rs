@@ -49,6 +49,9 @@ pub trait Peer: Send {
         true
     }
 
+    /// The client closed the connection, as a page does that is closed or reloaded; it will not reconnect.
+    fn closed(&mut self) {}
+
     /// Releases shared resources, before the client has received its last message.
     fn leave(&mut self) {}
 
@@ -116,6 +119,7 @@ pub async fn serve<P: Peer>(
         let message = match received {
             None => return Left::Lost,
             Some(Ok(Message::Close(_))) => {
+                peer.closed();
                 peer.leave();
                 within(stalled, answer_close(&mut inbox)).await;
                 return Left::Lost;

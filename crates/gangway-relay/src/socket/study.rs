@@ -1,16 +1,15 @@
 //! Starting and ending study sessions.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
-    Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker, raw,
+    Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker,
+    message::with,
+    raw,
     study::{Direction, Note},
 };
 use gangway_core::Result;
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{json, value::RawValue};
 
 use crate::{
     RelayState,
@@ -177,14 +176,4 @@ pub(super) fn snapshot<'a>(session: &RelaySession, payload: &'a RawValue) -> Cow
         }
         None => Cow::Borrowed(payload),
     }
-}
-
-/// A payload with fields added or replaced.
-fn with<const N: usize>(payload: &RawValue, fields: [(&str, Value); N]) -> Box<RawValue> {
-    let mut object: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_str(payload.get()).unwrap_or_default();
-    for (name, value) in fields {
-        object.insert(name.to_owned(), raw(&value));
-    }
-    to_raw_value(&object).unwrap_or_default()
 }

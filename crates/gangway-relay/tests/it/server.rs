@@ -18,7 +18,15 @@ impl Service for RelayService {
     type Config = RelayConfig;
 
     async fn start(config: &RelayConfig, parts: Parts) -> (Self, Routes) {
-        let relay = Relay::load(config, &parts.data, parts.store).await.unwrap();
+        let relay = Relay::load(
+            config,
+            &parts.data,
+            parts.store,
+            gangway_pages::Pages::new().0,
+            Arc::default(),
+        )
+        .await
+        .unwrap();
         let timeouts = Arc::clone(&relay).look_after(parts.http.stop.clone());
         let state = RelayState {
             http: parts.http,

@@ -243,26 +243,27 @@ impl Approvals {
     fn known(&self, toolset: &Toolset, tool: &ToolName) -> Option<(String, bool)> {
         if let Some(source) = toolset.source_of(tool) {
             let known = source.to_approve(tool)?;
-            return Some((self.fingerprint(&known), false));
+            return Some((fingerprint(known.target, &known.tool), known.is_read_only));
         }
         let entry = self.tools.host.entry(tool)?;
-        Some((self.fingerprint(&entry.tool), entry.is_read_only()))
+        let target = self.tools.target_of(tool.server());
+        Some((fingerprint(target, &entry.tool), entry.is_read_only()))
     }
+}
 
-    /// What an approval is for: if the tool's description or program changes, the user is asked again.
-    fn fingerprint(&self, tool: &Tool) -> String {
-        let parts = [
-            self.tools.target_of(tool.name.server()),
-            tool.description.clone(),
-            tool.input_schema.to_string(),
-        ];
-        let mut hasher = blake3::Hasher::new();
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        hasher.finalize().to_hex().to_string()
+/// What an approval is for: if the tool's description or program changes, the user is asked again.
+fn fingerprint(target: String, tool: &Tool) -> String {
+    let parts = [
+        target,
+        tool.description.clone(),
+        tool.input_schema.to_string(),
+    ];
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
     }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn not_stored(error: gangway_core::Error) -> ToolError {

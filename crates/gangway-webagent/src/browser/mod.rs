@@ -5,7 +5,9 @@ mod wire;
 use std::{collections::HashMap, future::ready, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
-use gangway_core::{Caller, SessionId, Tool, ToolError, ToolName, ToolSource, secret::new_secret};
+use gangway_core::{
+    Caller, SessionId, ToApprove, Tool, ToolError, ToolName, ToolSource, secret::new_secret,
+};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::{
@@ -175,8 +177,12 @@ impl ToolSource for Browser {
     }
 
     /// The active tab is private, so reading it needs approval too.
-    fn to_approve(&self, tool: &ToolName) -> Option<Arc<Tool>> {
-        named(tool)
+    fn to_approve(&self, tool: &ToolName) -> Option<ToApprove> {
+        Some(ToApprove {
+            tool: named(tool)?,
+            is_read_only: false,
+            target: String::new(),
+        })
     }
 
     fn is_read_only(&self, tool: &ToolName) -> Option<bool> {

@@ -13,7 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use gangway_core::{Ended, Origin, ToolError};
+use gangway_core::{Ended, Origin};
 use gangway_http::{
     access::Scope,
     auth::Admitted,
@@ -30,7 +30,7 @@ use crate::{
     Place, SiteError, SiteTold, Visit, WebAgent, calls,
     permissions::{By, TabId},
     sites::GRACE,
-    wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome, ToolProblem},
+    wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome},
 };
 
 /// Maximum size of a message.
@@ -293,16 +293,16 @@ fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
         Ok(BrokerSays::Abort { id }) => visit.abort(id),
         // Unknown visitors have no access to tools.
         Ok(BrokerSays::Tools { .. } | BrokerSays::ToolResult { .. }) if visit.is_locked() => {}
-        Ok(BrokerSays::Tools { tools }) => visit.own_tools.set(tools),
+        Ok(BrokerSays::Tools { tools }) => {
+            // The page's own script looked at them before; what is refused all the same is left out.
+            visit.own_tools.offer(tools);
+        }
         Ok(BrokerSays::ToolResult {
             call,
             result,
             error,
         }) => {
-            let failed = |problem: ToolProblem| {
-                ToolError::Failed(problem.message.chars().take(2000).collect())
-            };
-            let result = error.map_or(Ok(result), |problem| Err(failed(problem)));
+            let result = error.map_or(Ok(result), |problem| Err(problem.into()));
             visit.own_tools.answer(call, result);
         }
         Ok(BrokerSays::Ack { n }) => visit.outbox.acknowledge(n),

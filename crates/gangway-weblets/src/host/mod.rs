@@ -153,6 +153,7 @@ pub(super) fn after<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
 fn since(uri: &Uri) -> Since {
     Since {
         since: after(uri, "since").map(str::to_owned),
+        page: after(uri, "page").map(str::to_owned),
     }
 }
 

@@ -50,6 +50,9 @@ pub(super) trait Side: Send {
     /// Waits for another message to send.
     fn other(&mut self) -> BoxFuture<'_, Bytes>;
 
+    /// The client closed the connection, and will not reconnect.
+    fn closed(&mut self) {}
+
     /// When the connection expires.
     fn ends_at(&self) -> Option<Timestamp> {
         None
@@ -153,6 +156,10 @@ impl<S: Side> Peer for Connection<S> {
             Incoming::Control => {}
         }
         socket::Next::Counted
+    }
+
+    fn closed(&mut self) {
+        self.side.closed();
     }
 
     fn accepts(&self) -> bool {

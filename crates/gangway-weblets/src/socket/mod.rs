@@ -21,11 +21,12 @@ use gangway_core::{Error, Launch, Session, Subscription};
 use gangway_files::{FilePath, Folder, Watch};
 use gangway_http::{
     auth::Admitted,
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     extract::Query,
     feed::{self, Start},
     socket::{self, Ending, Frames, UpgradeResult, say_goodbye, text_message, to_json, within},
 };
+use gangway_pages::PageView;
 use serde::Deserialize;
 
 use self::{
@@ -36,11 +37,15 @@ use crate::{
     Side, Weblets,
     order::Order,
     routes::launch::find,
+    view::{View, page_of},
     wire::channel::{AgentTold, PageTold},
 };
 
 /// Size limit of a frame: twice that of a message, so that one somewhat too large gets an error.
 const FRAME: usize = 2 << 20;
+
+/// Length limit of the id that a page chooses for itself.
+const PAGE: usize = 100;
 
 /// How long a rejected page may take to read the reason.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -48,6 +53,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 #[derive(Deserialize, Default)]
 pub(super) struct Since {
     pub(super) since: Option<String>,
+    /// Chosen by the page; the same when it reconnects.
+    pub(super) page: Option<String>,
 }
 
 /// For an external agent.
@@ -147,6 +154,11 @@ pub(super) async fn page(
     if launch.expires_at <= jiff::Timestamp::now() {
         return turn_away(weblets, upgrade, Ending::Expired);
     }
+    let key = since.page.clone();
+    if key.as_ref().is_some_and(|page| page.len() > PAGE) {
+        let message = format!("`page` must be at most {PAGE} characters");
+        return Err(ApiError::invalid(message));
+    }
     // The launch data is by far the largest part, and is not needed here.
     launch.data.clear();
     launch.config.clear();
@@ -161,7 +173,23 @@ pub(super) async fn page(
         (true, Some(about)) => watch(about).await,
         _ => None,
     };
+    let key = key.map(|page| format!("{}/{page}", launch.id));
+    let view = || {
+        let (hub, launch) = (Arc::clone(&weblets.hub), launch.id);
+        Box::new(View { hub, launch }) as Box<dyn PageView>
+    };
+    let page = weblets
+        .open
+        .connect(key, page_of(&launch, about.as_deref()), view)
+        .map_err(|error| {
+            ApiError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_pages",
+                error.to_string(),
+            )
+        })?;
     let side = Page {
+        page,
         weblets: Arc::clone(&weblets),
         session,
         about,

@@ -9,9 +9,10 @@ use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gangway_apps::manifest::is_event_name;
-use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session};
+use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session, ToolError};
 use gangway_files::Watch;
 use gangway_http::socket::to_json;
+use gangway_pages::{Connected, OfferedTool, ToPage, ToolProblem};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -30,7 +31,8 @@ const ID: usize = 100;
 const NAME: usize = 200;
 
 /// Message types of a page.
-const KNOWN: &str = "weblet-event, weblet-request, weblet-cancel, ping";
+const KNOWN: &str =
+    "weblet-event, weblet-request, weblet-cancel, weblet-tools, weblet-tool-result, ping";
 
 /// Pending events and requests per page.
 const WAITING: usize = 256;
@@ -46,6 +48,8 @@ pub(super) struct Page {
     /// Events that the agent acknowledged before the store did.
     pub(super) early: HashSet<String>,
     pub(super) order: Order,
+    /// It as a page of its session, with its tools.
+    pub(super) page: Connected,
     /// Pending requests.
     pub(super) requests: HashSet<String>,
     pub(super) _present: Present,
@@ -186,6 +190,30 @@ impl Page {
         }))
     }
 
+    /// The tools that the page offers now, all of them.
+    fn offered(&mut self, tools: Vec<OfferedTool>, reset: bool) -> Next {
+        let accepted = self.page.offer(tools, reset);
+        Next::Say(vec![told(&PageTold::ToolsOffered {
+            server: accepted.server,
+            tools: accepted.tools,
+            refused: accepted.refused,
+        })])
+    }
+
+    fn returned(&mut self, call: u64, result: Result<Value, Option<AppFault>>) -> Next {
+        let result = result.map_err(|fault| {
+            let message = fault.and_then(|fault| fault.message);
+            ToolError::from(ToolProblem {
+                message: message.unwrap_or_default(),
+            })
+        });
+        match self.page.answer(call, result) {
+            true => Next::Say(Vec::new()),
+            // It may have timed out, or been cancelled.
+            false => wrong(format!("no call {call} of a tool is open"), None),
+        }
+    }
+
     /// Sent once the event is stored too.
     fn acknowledge(&mut self, id: String) -> Next {
         self.events.remove(&id);
@@ -213,6 +241,19 @@ impl Side for Page {
                 params,
             }) => self.requested(request_id, action, params),
             Ok(PageSays::WebletCancel { id }) => self.cancelled(id),
+            Ok(PageSays::WebletTools { tools, reset }) => self.offered(tools, reset),
+            Ok(PageSays::WebletToolResult {
+                call,
+                success,
+                result,
+                error,
+            }) => self.returned(
+                call,
+                match success {
+                    true => Ok(result),
+                    false => Err(error),
+                },
+            ),
             Ok(PageSays::Ping {}) => Next::Say(vec![told(&PageTold::Pong)]),
             Err((words, id)) => wrong(words, id),
         }
@@ -272,14 +313,32 @@ impl Side for Page {
     }
 
     fn other(&mut self) -> BoxFuture<'_, Bytes> {
-        Box::pin(async {
-            if let Some(watch) = &mut self.watch
-                && watch.next().await.is_some()
-            {
-                return told(&PageTold::Reload);
+        let Self { watch, page, .. } = self;
+        Box::pin(async move {
+            let changed = async {
+                if let Some(watch) = watch
+                    && watch.next().await.is_some()
+                {
+                    return;
+                }
+                std::future::pending().await
+            };
+            tokio::select! {
+                () = changed => told(&PageTold::Reload),
+                next = page.next() => told(&match next {
+                    ToPage::Call(call) => PageTold::ToolCall {
+                        call: call.call,
+                        name: call.tool,
+                        arguments: Value::clone(&call.arguments),
+                    },
+                    ToPage::Cancel(call) => PageTold::ToolCancel { call },
+                }),
             }
-            std::future::pending().await
         })
+    }
+
+    fn closed(&mut self) {
+        self.page.close();
     }
 
     fn ends_at(&self) -> Option<Timestamp> {

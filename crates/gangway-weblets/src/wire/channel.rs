@@ -1,6 +1,7 @@
 //! Messages of the channel between apps and their agents.
 
 use gangway_core::AppRefusal;
+use gangway_pages::{OfferedTool, RefusedTool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -48,6 +49,26 @@ pub enum PageSays {
         #[serde(default)]
         #[ts(type = "JsonValue")]
         params: Value,
+    },
+    /// The tools that the page offers to agents, all of them; answered by `tools-offered`. Sent again after a reconnect.
+    WebletTools {
+        tools: Vec<OfferedTool>,
+        /// Whether another document took the place of the one that was sent the open calls, which fail.
+        #[serde(default)]
+        #[ts(as = "Option<bool>", optional)]
+        reset: bool,
+    },
+    /// The result of a `tool-call`.
+    WebletToolResult {
+        #[ts(type = "number")]
+        call: u64,
+        success: bool,
+        #[serde(default)]
+        #[ts(optional, type = "JsonValue")]
+        result: Value,
+        #[serde(default)]
+        #[ts(optional)]
+        error: Option<AppFault>,
     },
     /// The page no longer waits for an event or request.
     WebletCancel {
@@ -104,6 +125,30 @@ pub enum PageTold {
         /// Its number in the log.
         #[ts(type = "number")]
         seq: u64,
+    },
+    /// The answer to `weblet-tools`.
+    ToolsOffered {
+        /// The server name of the page's tools, as agents see it; none before it offers tools.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        server: Option<String>,
+        /// The names of the accepted tools.
+        tools: Vec<String>,
+        refused: Vec<RefusedTool>,
+    },
+    /// An agent calls a tool of the page, which answers with `weblet-tool-result`. After a reconnect it may come again:
+    /// calls have increasing numbers.
+    ToolCall {
+        #[ts(type = "number")]
+        call: u64,
+        name: String,
+        #[ts(type = "JsonValue")]
+        arguments: Value,
+    },
+    /// Nobody waits for the result of this call any more.
+    ToolCancel {
+        #[ts(type = "number")]
+        call: u64,
     },
     /// The files of the app changed.
     Reload,

@@ -12,5 +12,6 @@ mod host;
 mod identity;
 mod launch;
 mod links;
+mod page_tools;
 mod server;
 mod tools;

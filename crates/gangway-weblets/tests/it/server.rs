@@ -25,6 +25,7 @@ pub struct WebletService {
     pub tools: Arc<WebletTools>,
     pub asks: Arc<Asks>,
     pub weblets: Arc<Weblets>,
+    pub page_tools: Arc<gangway_pages::PageTools>,
 }
 
 impl Service for WebletService {
@@ -35,6 +36,11 @@ impl Service for WebletService {
     }
 
     async fn start(_config: &Settings, parts: Parts) -> (Self, Routes) {
+        let (tasks, stop) = (parts.http.sockets.clone(), parts.http.stop.clone());
+        let limit = std::time::Duration::from_secs(30);
+        let pages = gangway_pages::Pages::new().0;
+        let page_tools = Arc::new(gangway_pages::PageTools::new(Arc::clone(&pages)));
+        let open = gangway_pages::SocketPages::new(pages, limit, tasks, stop);
         let folders = [put_notes(&parts.data)];
         let apps = AppRegistry::new(&folders, &Around::default(), Folders::at(&parts.data));
         let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
@@ -58,12 +64,14 @@ impl Service for WebletService {
             Arc::clone(&asks),
             gangway_mcp::Host::new(gangway_mcp::Settings::default(), None),
             Arc::new(NoOtherRoutes),
+            open,
         );
         let service = Self {
             sessions: Sessions::new(hub, workspaces),
             apps,
             tools: Arc::new(WebletTools::new(launches)),
             asks,
+            page_tools,
             weblets: Arc::clone(&weblets),
         };
         (service, routes().with_state(Some(weblets)))

@@ -2,4 +2,5 @@
 //! other.
 
 pub mod mcp;
+pub mod pages;
 pub mod sessions;

@@ -36,6 +36,7 @@ pub fn openapi() -> Document {
         gangway_remote::routes::Documented::openapi(),
         gangway_cinema::routes::Documented::openapi(),
         gangway_relay::routes::Documented::openapi(),
+        doors::pages::Documented::openapi(),
         keys::Documented::openapi(),
         health::Documented::openapi(),
     ] {

@@ -30,8 +30,9 @@ use gangway_http::{
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
+use gangway_pages::{PageTools, Pages, SocketPages};
 use gangway_providers::{ModelAccess, Models};
-use gangway_relay::{PageTools, Relay};
+use gangway_relay::Relay;
 use gangway_remote::{LiveAgents, RemoteAgents};
 use gangway_secrets::Secrets;
 use gangway_tools::{
@@ -112,9 +113,17 @@ impl Server {
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.clone();
         let shown = program.as_deref();
-        let relay = Relay::load(&config.relay, data, store.clone()).await?;
-        let pages = Arc::new(PageTools::new(Arc::clone(&relay)));
         let asks = Arc::<Asks>::default();
+        let (pages, page_notes) = Pages::new();
+        let relay = Relay::load(
+            &config.relay,
+            data,
+            store.clone(),
+            Arc::clone(&pages),
+            Arc::clone(&asks),
+        )
+        .await?;
+        let page_tools = Arc::new(PageTools::new(Arc::clone(&pages)));
         let tools = Tools::new(
             &config.tool_settings(),
             data,
@@ -135,7 +144,13 @@ impl Server {
         let permissions = Permissions::load(store.clone(), Arc::clone(&asks)).await?;
         let host = Arc::clone(&tools.host);
         let call_timeout = Duration::from_secs(config.tools.timeout_seconds);
-        let sites = Sites::new(Arc::clone(&permissions), host, store.clone(), call_timeout);
+        let sites = Sites::new(
+            Arc::clone(&permissions),
+            host,
+            store.clone(),
+            Arc::clone(&pages),
+            call_timeout,
+        );
         let stop = CancellationToken::new();
         let live = LiveAgents::load(&store, &stop).await?;
         let workspaces = Workspaces::new(data)
@@ -175,7 +190,7 @@ impl Server {
             let sources: Vec<Arc<dyn ToolSource>> = vec![
                 Arc::new(applet_tools),
                 Arc::new(WebletTools::new(Arc::clone(&launches))),
-                Arc::clone(&pages) as _,
+                Arc::clone(&page_tools) as _,
                 Arc::clone(&browser) as _,
             ];
             let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
@@ -196,6 +211,8 @@ impl Server {
                 stop,
             },
         )?;
+        let writing = page_notes.write(Arc::clone(&hub), http.stop.clone());
+        http.sockets.spawn(writing);
         let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
         let web_agent = Arc::new(WebAgent {
             sites,
@@ -206,12 +223,17 @@ impl Server {
             http: Arc::clone(&http),
         });
         let consents = Arc::new(Consents::new(Arc::clone(&hub), Arc::clone(&asks)));
+        let sockets = || {
+            let (tasks, stop) = (http.sockets.clone(), http.stop.clone());
+            SocketPages::new(Arc::clone(&pages), call_timeout, tasks, stop)
+        };
         let applets = AppletService::new(
             Arc::clone(&http),
             sessions.clone(),
             applets,
             Arc::clone(&apps),
             Arc::clone(&consents),
+            sockets(),
         );
         let weblets = Weblets::new(
             launches,
@@ -220,6 +242,7 @@ impl Server {
             Arc::clone(&asks),
             Arc::clone(&toolset) as _,
             AppHosts::new(Arc::clone(&http), config.hosts.first().cloned()),
+            sockets(),
         );
         let asks = Arc::new(AskState {
             http: Arc::clone(&http),
@@ -241,7 +264,8 @@ impl Server {
             web_agent,
             remote,
             relay,
-            page_tools: pages,
+            pages,
+            page_tools,
             sessions,
             workspaces,
             hub,

@@ -52,6 +52,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
     });
     Routes::new()
         .merge(doors::sessions::routes())
+        .merge(doors::pages::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())

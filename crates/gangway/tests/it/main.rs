@@ -20,6 +20,7 @@ mod mcp_door;
 mod models;
 mod models_api;
 mod openai;
+mod pages;
 mod promises;
 mod providers;
 mod relay;

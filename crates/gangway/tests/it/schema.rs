@@ -1,6 +1,7 @@
 //! The committed schemas and TypeScript types are those of the Rust wire types.
 
 mod declare;
+mod pages;
 
 use std::path::PathBuf;
 
@@ -32,6 +33,7 @@ use gangway_weblets::wire as weblets;
 use serde_json::Value;
 
 use declare::{declare, declare_messages};
+use pages::{declare_browser, declare_pages};
 
 fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -276,30 +278,6 @@ fn declare_permissions(text: &mut String) {
     declare::<permissions::AuditPage>(text);
 }
 
-fn declare_browser(text: &mut String) {
-    use gangway_webagent::browser;
-    declare::<browser::BrowserAct>(text);
-    declare::<browser::BrowserAction>(text);
-    declare::<browser::BrowserAnswer>(text);
-    declare::<browser::BrowserProblem>(text);
-}
-
-fn declare_pages(text: &mut String) {
-    use gangway_webagent::{self as sites, routes, wire};
-    declare::<sites::SiteError>(text);
-    declare::<sites::SiteTold>(text);
-    declare::<sites::Numbered>(text);
-    declare::<sites::Described>(text);
-    declare::<sites::PanelStyle>(text);
-    declare::<sites::PanelInfo>(text);
-    declare::<routes::PanelTicket>(text);
-    declare::<wire::ToolProblem>(text);
-    declare::<wire::BrokerHello>(text);
-    declare::<wire::BrokerSays>(text);
-    declare::<wire::BrokerWelcome>(text);
-    declare::<wire::BrokerRefused>(text);
-}
-
 fn declare_relay(text: &mut String) {
     use gangway_relay::routes::manage;
     use gangway_relay::study;
@@ -355,6 +333,8 @@ fn declare_remote(text: &mut String) {
 fn declare_applets(text: &mut String) {
     declare::<feed::Speak>(text);
     declare::<gangway_http::feed::app_news::AppNews>(text);
+    declare::<gangway_http::feed::page_news::PageKind>(text);
+    declare::<gangway_http::feed::page_news::PageNews>(text);
     declare::<applets::AppletList>(text);
     declare::<applets::AppletInfo>(text);
     declare::<applets::Speakers>(text);

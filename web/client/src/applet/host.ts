@@ -37,6 +37,7 @@ const TYPES: Record<ClientMessage["type"], true> = {
   ...{ setState: true, getState: true, readFile: true, writeFile: true },
   ...{ listFiles: true, stat: true, subscribe: true, unsubscribe: true },
   ...{ invoke: true, stop: true, ping: true },
+  ...{ offerTools: true, toolResult: true },
 };
 // A drag sends one message per frame of the screen; this leaves room for a few of them.
 const PER_SECOND = 200;

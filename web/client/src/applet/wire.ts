@@ -34,6 +34,9 @@ export interface Answers {
   unsubscribe: Told<"unsubscribed">;
   invoke: Told<"invokeStarted" | "invokeComplete">;
   stop: Told<"stopped">;
+  offerTools: Told<"toolsOffered">;
+  /** Only when it came too late. */
+  toolResult: Told<"error">;
   ping: Told<"pong">;
 }
 

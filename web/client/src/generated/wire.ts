@@ -148,7 +148,15 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "notice", message: string, } | { "role": "error", 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "pageCall", pageId: string, callId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, arguments: JsonValue, 
+/**
+ * Who called it.
+ */
+by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
  * A machine-readable code.
  */
@@ -193,7 +201,15 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "notice", message: string, } | { "role": "error", 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "pageCall", pageId: string, callId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, arguments: JsonValue, 
+/**
+ * Who called it.
+ */
+by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
  * A machine-readable code.
  */
@@ -310,7 +326,11 @@ prompt: string, } | { "type": "applet.leave", applet: string, speak: Speak, } | 
 /**
  * Only this applet.
  */
-applet: string | null, } | { "type": "app", launchId: string, app: string, news: AppNews, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
+applet: string | null, } | { "type": "app", launchId: string, app: string, news: AppNews, } | { "type": "page", pageId: string, pageKind: PageKind, 
+/**
+ * The app, applet, site or relay session that it is.
+ */
+name: string, news: PageNews, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
 /**
  * Tokens in the context.
  */
@@ -1975,17 +1995,71 @@ n: number, } & SiteTold;
  */
 export type PageTool = { 
 /**
- * Its name.
+ * Letters, digits, `_`, `-` and `.`.
  */
-name: string, 
+name: string, description?: string, 
 /**
- * Its description.
+ * The JSON Schema of its arguments, of type object.
  */
-description: string, 
+inputSchema?: JsonValue, 
 /**
- * Its input schema, of type object.
+ * Whether calls change nothing; the user is not asked about those.
  */
-inputSchema?: JsonValue, };
+readOnly?: boolean, };
+
+/**
+ * An open page.
+ */
+export type PageInfo = { pageId: string, kind: PageKind, 
+/**
+ * The app, applet, site or relay session that it is.
+ */
+name: string, origin: string, title: string, 
+/**
+ * The session whose agents may use its tools.
+ */
+sessionId: string | null, 
+/**
+ * The name of its tool server; none before it offers tools.
+ */
+server: string | null, 
+/**
+ * Whether it is connected; otherwise it may be reconnecting.
+ */
+present: boolean, 
+/**
+ * The names of its tools, as they were last offered.
+ */
+tools: Array<string>, };
+
+export type PageList = { 
+/**
+ * In the order of opening.
+ */
+pages: Array<PageInfo>, };
+
+/**
+ * The session of a site.
+ */
+export type ConnectPage = { 
+/**
+ * `null` disconnects it.
+ */
+sessionId: string | null, };
+
+/**
+ * A tool that was not accepted.
+ */
+export type RefusedPageTool = { name: string, 
+/**
+ * What is wrong with it.
+ */
+message: string, };
+
+/**
+ * Why a tool of a page failed.
+ */
+export type ToolProblem = { message: string, };
 
 /**
  * Appearance of a panel.
@@ -2037,15 +2111,6 @@ ticket: string,
  * The origin from the panel's URL, the only one that can embed it.
  */
 origin: string, };
-
-/**
- * Why a tool of a page failed.
- */
-export type ToolProblem = { 
-/**
- * The message.
- */
-message: string, };
 
 /**
  * The first message of a broker.
@@ -2873,6 +2938,44 @@ code: string | null,
  */
 error: string | null, by: string, } | { "what": "told", event: string, payload: JsonValue, source: Source, };
 
+/**
+ * The kinds of pages, by the protocol that they use.
+ */
+export type PageKind = "app" | "applet" | "site" | "relay";
+
+/**
+ * An event about a page.
+ */
+export type PageNews = { "what": "opened", origin: string, title: string, } | { "what": "left" } | { "what": "offered", 
+/**
+ * The names of all of them.
+ */
+tools: Array<string>, } | { "what": "called", 
+/**
+ * Identifies the call in this session.
+ */
+callId: string, 
+/**
+ * `server/tool`.
+ */
+tool: string, arguments: JsonValue, by: Source, } | { "what": "returned", callId: string, result: JsonValue | null, 
+/**
+ * The error message.
+ */
+error: string | null, 
+/**
+ * The error code, as pages know it.
+ */
+code: string | null, } | { "what": "message", 
+/**
+ * Its type, as on the relay.
+ */
+kind: string, payload: JsonValue, 
+/**
+ * The agent that sent it; none for the page.
+ */
+by: string | null, };
+
 export type AppletList = { 
 /**
  * Sorted by slug.
@@ -2954,7 +3057,15 @@ background?: boolean, } | { "type": "stop",
 /**
  * Stop only the `invoke` with this `id`: withdraw it, or stop its turn.
  */
-invoke?: JsonValue, } | { "type": "ping" };
+invoke?: JsonValue, } | { "type": "offerTools", tools: Array<PageTool>, 
+/**
+ * Whether another document took the place of the one that was sent the open calls, which fail.
+ */
+reset?: boolean, } | { "type": "toolResult", call: number, result?: JsonValue, 
+/**
+ * Why it failed.
+ */
+error?: ToolProblem, } | { "type": "ping" };
 
 export type InvokeOptions = { 
 /**
@@ -3158,7 +3269,19 @@ streamId: string, outcome: Outcome,
 /**
  * Its number in the session.
  */
-seq: number, } | { "type": "reload" } | { "type": "error", 
+seq: number, } | { "type": "toolsOffered", 
+/**
+ * The id of the request.
+ */
+id?: JsonValue, 
+/**
+ * The server name of the page's tools, as agents see it; none before it offers tools.
+ */
+server?: string, 
+/**
+ * The names of the accepted tools.
+ */
+tools: Array<string>, refused: Array<RefusedPageTool>, } | { "type": "toolCall", call: number, name: string, arguments: JsonValue, } | { "type": "toolCancel", call: number, } | { "type": "reload" } | { "type": "error", 
 /**
  * The id of the request, if any.
  */
@@ -3452,7 +3575,11 @@ id: string, event: string, payload: JsonValue, } | { "type": "weblet-request",
 /**
  * Chosen by the page; the same when it is repeated.
  */
-requestId: string, action: string, params: JsonValue, } | { "type": "weblet-cancel", 
+requestId: string, action: string, params: JsonValue, } | { "type": "weblet-tools", tools: Array<PageTool>, 
+/**
+ * Whether another document took the place of the one that was sent the open calls, which fail.
+ */
+reset?: boolean, } | { "type": "weblet-tool-result", call: number, success: boolean, result?: JsonValue, error?: AppFault, } | { "type": "weblet-cancel", 
 /**
  * The `id` of an event, or the `requestId` of a request.
  */
@@ -3473,7 +3600,15 @@ seq: number, } | { "type": "weblet-ack", id: string, } | { "type": "weblet-nack"
 /**
  * Its number in the log.
  */
-seq: number, } | { "type": "reload" } | { "type": "error", error: string, 
+seq: number, } | { "type": "tools-offered", 
+/**
+ * The server name of the page's tools, as agents see it; none before it offers tools.
+ */
+server?: string, 
+/**
+ * The names of the accepted tools.
+ */
+tools: Array<string>, refused: Array<RefusedPageTool>, } | { "type": "tool-call", call: number, name: string, arguments: JsonValue, } | { "type": "tool-cancel", call: number, } | { "type": "reload" } | { "type": "error", error: string, 
 /**
  * The id of that message, if any.
  */

@@ -28,8 +28,8 @@ use super::{offer::Door, pages, scope::Scope, sessions};
 /// Instructions for clients.
 const INSTRUCTIONS: &str = "Gangway connects web pages and agents on the user's machine. Tools without a prefix are \
 Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
-Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there, and the \
-person sees each with its reason. Those named browser__tool use the page that the person has in front, while they allow \
+Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there. list_pages \
+lists these pages, read_page reads what one shows, next_page_event waits for what happens in it. Those named browser__tool use the page that the person has in front, while they allow \
 that. The others belong to the person's own MCP servers and are named server__tool.";
 
 /// Progress notifications buffered for a slow client; later ones are dropped.
@@ -111,7 +111,7 @@ impl ServerHandler for Door {
             false => Default::default(),
         };
         if first {
-            resources.extend(pages::snapshots(&app, &scope));
+            resources.extend(pages::snapshots(&app, &scope).await);
         }
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = next;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    convert,
+    convert, pages,
     scope::{Scope, fault},
     sessions, sources,
 };
@@ -88,6 +88,7 @@ impl Door {
 
     pub(super) async fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
         let mut own = sessions::tools();
+        own.extend(pages::tools());
         own.extend(sources::own(app).await);
         own.push(read_result::tool());
         own.retain(|tool| scope.allows_own(app, &tool.name));
@@ -172,6 +173,9 @@ impl Door {
         if let Some(done) = sessions::call(app, scope, tool, arguments.clone()).await {
             return done;
         }
+        if let Some(done) = pages::call(app, scope, tool, arguments.clone()).await {
+            return done;
+        }
         match app.toolset.source_of(tool) {
             Some(source) => source.call(&scope.caller(), tool, arguments).await,
             None => Err(ToolError::NotFound(tool.clone())),
@@ -182,6 +186,6 @@ impl Door {
 /// The built-in tool of this short name.
 fn own_named(app: &App, name: &str) -> Option<ToolName> {
     let tool = ToolName::new(OWN, name).ok()?;
-    let known = sessions::has(&tool) || read_result::is_read_result(&tool);
+    let known = sessions::has(&tool) || pages::has(&tool) || read_result::is_read_result(&tool);
     (known || app.toolset.source_of(&tool).is_some()).then_some(tool)
 }

@@ -7,7 +7,7 @@ use gangway_mcp::ModelNames;
 use rmcp::{ErrorData, model::CallToolResult};
 use serde_json::{Value, json};
 
-use super::{convert, scope::Scope};
+use super::{convert, pages, scope::Scope};
 use crate::app::App;
 
 /// Tools of the sources without a prefix.
@@ -55,7 +55,7 @@ pub(super) async fn named(app: &App, scope: &Scope, name: &str) -> Option<ToolNa
             .filter(|(server, _)| servers.iter().any(|one| one == server));
         let plain = plain.and_then(|(server, tool)| ToolName::new(server, tool).ok());
         if let Some(tool) = plain
-            && scope.allows(app, &tool)
+            && allows(app, scope, &tool).await
             && app.toolset.source_of(&tool).is_some()
         {
             return Some(tool);
@@ -97,5 +97,26 @@ async fn offered(app: &App, scope: &Scope, source: &Arc<dyn ToolSource>) -> Vec<
     }
     let mut tools = app.toolset.visible(source.all().await);
     tools.retain(|tool| scope.allows(app, &tool.name));
+    // The tools of a page are together.
+    let mut hidden: Vec<&str> = Vec::new();
+    for tool in &tools {
+        let server = tool.name.server();
+        if !hidden.contains(&server) && !allows(app, scope, &tool.name).await {
+            hidden.push(server);
+        }
+    }
+    let hidden: Vec<String> = hidden.into_iter().map(str::to_owned).collect();
+    tools.retain(|tool| !hidden.iter().any(|server| server == tool.name.server()));
     tools
+}
+
+/// Whether the sender may use a tool, and the session of the page that offers it.
+async fn allows(app: &App, scope: &Scope, tool: &ToolName) -> bool {
+    if !scope.allows(app, tool) {
+        return false;
+    }
+    match app.pages.of_server(tool.server()) {
+        Some(page) => pages::may_use(app, scope, &page).await,
+        None => true,
+    }
 }

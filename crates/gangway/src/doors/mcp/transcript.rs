@@ -26,13 +26,7 @@ pub(super) async fn read(
 fn line(entry: &Entry) -> Value {
     let mut said = match &entry.line {
         Line::Said { text, source } => {
-            let from = match source {
-                Source::Person => "person".to_owned(),
-                Source::Applet { slug } => format!("applet:{slug}"),
-                Source::Agent { name } => format!("agent:{name}"),
-                Source::Page { origin } => format!("page:{origin}"),
-            };
-            json!({ "role": "user", "from": from, "text": cut(text) })
+            json!({ "role": "user", "from": name_of(source), "text": cut(text) })
         }
         Line::Answered {
             text, streaming, ..
@@ -45,13 +39,20 @@ fn line(entry: &Entry) -> Value {
             result,
             ..
         } => {
-            let mut call = json!({ "role": "tool", "tool": tool, "arguments": short(arguments) });
-            match result {
-                Some(Ok(value)) => call["result"] = short(value),
-                Some(Err(error)) => call["error"] = json!(cut(error)),
-                None => {}
-            }
-            call
+            let call = json!({ "role": "tool", "tool": tool, "arguments": short(arguments) });
+            ended(call, result)
+        }
+        Line::PageCall {
+            tool,
+            arguments,
+            by,
+            result,
+            ..
+        } => {
+            let call = json!({
+                "role": "tool", "from": name_of(by), "tool": tool, "arguments": short(arguments),
+            });
+            ended(call, result)
         }
         Line::Asked {
             text,
@@ -75,6 +76,24 @@ fn line(entry: &Entry) -> Value {
     said["seq"] = json!(entry.seq);
     said["at"] = json!(entry.at.to_string());
     said
+}
+
+fn name_of(source: &Source) -> String {
+    match source {
+        Source::Person => "person".to_owned(),
+        Source::Applet { slug } => format!("applet:{slug}"),
+        Source::Agent { name } => format!("agent:{name}"),
+        Source::Page { origin } => format!("page:{origin}"),
+    }
+}
+
+fn ended(mut call: Value, result: &Option<Result<Value, String>>) -> Value {
+    match result {
+        Some(Ok(value)) => call["result"] = short(value),
+        Some(Err(error)) => call["error"] = json!(cut(error)),
+        None => {}
+    }
+    call
 }
 
 /// A long value is truncated as text.

@@ -173,6 +173,10 @@ fn fragments(entries: &[Entry]) -> String {
                     "<div class=\"message app\" data-app=\"{app}\">{app}: {news}</div>"
                 )
             }
+            Line::PageCall { tool, .. } => {
+                let tool = escape(tool);
+                writeln!(html, "<div class=\"message tool page-call\">{tool}</div>")
+            }
             Line::Notice { message } => writeln!(
                 html,
                 "<div class=\"message notice\">{}</div>",

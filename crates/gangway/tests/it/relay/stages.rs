@@ -86,7 +86,7 @@ async fn an_update_counts_as_other_tools_only_when_they_are_others() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "box").await;
     let mut agent = Client::agent(&server, "box").await;
-    let changes = server.app.relay.changes();
+    let changes = server.app.pages.changes();
     let before = *changes.borrow();
     let update = |more: Value| {
         let mut update = json!({ "source": "user", "uiSpec": { "a": 1 }, "messageHistory": [] });

@@ -1,0 +1,203 @@
+//! Every kind of page and every kind of agent: a page's tools, its state and its events, by way of its session.
+
+mod driven;
+mod logged;
+mod matrix;
+
+use futures_util::{SinkExt, StreamExt};
+use gangway_testing::{
+    relay_client,
+    webagent_client::{Broker, SHOP},
+    weblets_client::{Line, opened},
+};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, task::JoinHandle};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+
+use crate::support::{TestServer, eventually};
+
+/// The page's tool: the arguments are checked by their schema, and the result shows that it ran in the page.
+pub fn add() -> Value {
+    let number = json!({ "type": "integer" });
+    json!({ "name": "add", "description": "Adds two numbers.", "inputSchema": {
+        "type": "object", "required": ["a", "b"], "properties": { "a": number, "b": number } } })
+}
+
+fn sum(arguments: &Value) -> Value {
+    json!({ "sum": arguments["a"].as_i64().unwrap() + arguments["b"].as_i64().unwrap() })
+}
+
+/// A session with an open page of each kind, each of which offers `add`.
+pub struct Pages {
+    pub session: String,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// The servers of the tools of all kinds of pages.
+pub const SERVERS: [&str; 4] = [
+    "page-notes",
+    "page-calculator",
+    "page-shop-example",
+    "page-lamp",
+];
+
+impl Pages {
+    /// Opens them in a session of this agent.
+    pub async fn open(server: &TestServer, agent: &str) -> Self {
+        let launched = opened(server, json!(agent)).await;
+        let session = launched["sessionId"].as_str().unwrap().to_owned();
+        let tasks = vec![
+            app(server, &launched).await,
+            applet(server, &session).await,
+            site(server, &session).await,
+            relay(server, &session).await,
+        ];
+        Self { session, tasks }
+    }
+}
+
+async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
+    let mut page = Line::page(server, launched, "&page=p1").await;
+    page.say(json!({ "type": "weblet-tools", "tools": [add()] }))
+        .await;
+    assert_eq!(page.hear().await["server"], SERVERS[0]);
+    tokio::spawn(async move {
+        loop {
+            let heard = page.hear().await;
+            if heard["type"] == "tool-call" {
+                let result = json!({ "type": "weblet-tool-result", "call": heard["call"], "success": true,
+                    "result": sum(&heard["arguments"]) });
+                page.say(result).await;
+            }
+        }
+    })
+}
+
+/// The socket of an applet.
+pub struct Applet(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Applet {
+    pub async fn open(server: &TestServer, session: &str) -> Self {
+        let path = format!("/ws/applet?session={session}&applet=calculator&client=c1");
+        let (socket, _) = connect_async(server.socket(&path)).await.unwrap();
+        let mut applet = Self(socket);
+        assert_eq!(applet.hear().await["type"], "ready");
+        applet
+    }
+
+    pub async fn say(&mut self, message: Value) {
+        let message = Message::text(message.to_string());
+        self.0.send(message).await.unwrap();
+    }
+
+    pub async fn hear(&mut self) -> Value {
+        loop {
+            match self.0.next().await.unwrap().unwrap() {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Close(frame) => panic!("closed: {frame:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// The next message of this type.
+    pub async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let heard = self.hear().await;
+            if heard["type"] == kind {
+                return heard;
+            }
+        }
+    }
+}
+
+async fn applet(server: &TestServer, session: &str) -> JoinHandle<()> {
+    let mut page = Applet::open(server, session).await;
+    page.say(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
+        .await;
+    assert_eq!(page.until("toolsOffered").await["server"], SERVERS[1]);
+    tokio::spawn(async move {
+        loop {
+            let call = page.until("toolCall").await;
+            let result = sum(&call["arguments"]);
+            page.say(json!({ "type": "toolResult", "call": call["call"], "result": result }))
+                .await;
+        }
+    })
+}
+
+async fn site(server: &TestServer, session: &str) -> JoinHandle<()> {
+    let mut page = Broker::of(server, SHOP).await;
+    page.say(json!({ "type": "tools", "tools": [add()] })).await;
+    // The person connects the site to the session.
+    let id = eventually(async || {
+        let (_, listed) = server.get("/api/pages").await;
+        let pages = listed["pages"].as_array().unwrap().clone();
+        let site = pages
+            .into_iter()
+            .find(|page| page["kind"] == "site" && page["server"] == SERVERS[2]);
+        site.map(|site| site["pageId"].as_str().unwrap().to_owned())
+    })
+    .await;
+    let wish = json!({ "sessionId": session });
+    let (status, told) = server
+        .call(
+            reqwest::Method::PUT,
+            &format!("/api/pages/{id}/session"),
+            Some(wish),
+        )
+        .await;
+    assert_eq!(status, StatusCode::NO_CONTENT, "{told}");
+    tokio::spawn(async move {
+        loop {
+            let call = page.until("tool_call").await;
+            let result = sum(&call["args"]);
+            page.say(json!({ "type": "tool_result", "call": call["call"], "result": result }))
+                .await;
+        }
+    })
+}
+
+async fn relay(server: &TestServer, session: &str) -> JoinHandle<()> {
+    let join = json!({ "role": "host", "sessionId": "lamp", "gangwaySession": session });
+    relay_page(server, join).await
+}
+
+/// A host on the relay with the tool.
+pub async fn relay_page(server: &TestServer, join: Value) -> JoinHandle<()> {
+    let mut host = relay_client::Client::joined(server, join).await.0;
+    tokio::spawn(async move {
+        while let Some(asked) = host.next().await {
+            let number = json!({ "type": "integer", "description": "A number" });
+            let tool = json!({ "name": "add", "description": "Adds.", "parameters": { "a": number, "b": number } });
+            match asked["type"].as_str().unwrap() {
+                "snapshot.get" => {
+                    let state = json!({ "uiSpec": { "kind": "lamp" }, "messageHistory": [], "toolSchema": [tool] });
+                    host.reply(&asked, "snapshot.state", state).await;
+                }
+                "tool.call" => {
+                    let mut result = sum(&asked["payload"]["params"]);
+                    result["ok"] = json!(true);
+                    host.reply(&asked, "tool.result", result).await;
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+/// Arguments that every page takes.
+pub fn numbers(a: i64, b: i64, server: &str) -> Value {
+    let mut arguments = json!({ "a": a, "b": b });
+    if server == "page-lamp" {
+        arguments["reason"] = json!("to know");
+    }
+    arguments
+}
