@@ -311,3 +311,30 @@ test("a deleted session and dispose end every question", async () => {
 function pinging(_: FakeSocket): Promise<void> {
   return channel.ping();
 }
+
+test("its tools are offered, called and answered, and offered again after a reconnect", async () => {
+  const socket = start();
+  const unregister = channel.registerTool(
+    { name: "add", parameters: { n: { type: "number" } } },
+    ({ n }) => ({ sum: Number(n) + 1 }),
+  );
+  await settle();
+  const offer = socket.asked("offerTools");
+  expect(offer["tools"]).toMatchObject([{ name: "add" }]);
+  const offered = { type: "toolsOffered", tools: ["add"], refused: [] };
+  socket.say({ ...offered, id: offer.id, server: "page-board" });
+  const call = { type: "toolCall", call: 7, name: "add", arguments: { n: 1 } };
+  socket.say(call);
+  await settle();
+  const result = { type: "toolResult", call: 7, result: { sum: 2 } };
+  expect(socket.asked("toolResult")).toEqual(result);
+  const next = reconnect();
+  next.say(ready);
+  expect(next.asked("offerTools")["tools"]).toMatchObject([{ name: "add" }]);
+  // The server did not get the result; nothing is run again for that.
+  next.say(call);
+  expect(next.asked("toolResult")).toEqual(result);
+  unregister();
+  await settle();
+  expect(next.asked("offerTools")["tools"]).toEqual([]);
+});

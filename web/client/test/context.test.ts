@@ -37,7 +37,11 @@ test("TS-AGT-001: the context is there as soon as the script ran, with the agent
   const property = Object.getOwnPropertyDescriptor(window, "__AGENT_CONTEXT__");
   expect(property).toMatchObject({ writable: false, configurable: false });
   expect(Object.keys(context)).toEqual(
-    ["agent", "data", "config", "emit", "request"].concat("on", "off"),
+    ["agent", "data", "config", "emit", "request"].concat(
+      "on",
+      "off",
+      "registerTool",
+    ),
   );
 });
 
@@ -319,4 +323,27 @@ test("TS-AGT-012: request gives up after 60 s with E-AGT-005", async () => {
     code: "E-AGT-005",
     message: "Agent did not respond within 60s",
   });
+});
+
+test("tools are offered once the channel is open, again after a reconnect, and called in the page", async () => {
+  const { context } = launch();
+  const unregister = context.registerTool(
+    { name: "add", readOnly: true },
+    (args) => ({ got: args }),
+  );
+  PageSocket.last().open();
+  expect(last()).toMatchObject({
+    type: "weblet-tools",
+    tools: [{ name: "add", readOnly: true }],
+  });
+  const call = { type: "tool-call", call: 7, name: "add", arguments: { n: 1 } };
+  PageSocket.last().say(call);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(last()).toMatchObject({
+    ...{ type: "weblet-tool-result", call: 7, success: true },
+    result: { got: { n: 1 } },
+  });
+  unregister();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(last()).toMatchObject({ type: "weblet-tools", tools: [] });
 });

@@ -6,6 +6,11 @@ import {
   type InvokeStarted,
   type Unsubscribe,
 } from "./channel.js";
+import type {
+  ToolDescription,
+  ToolHandler,
+  Unregister,
+} from "../page-tools.js";
 import { connect as open, type ConnectOptions } from "./connect.js";
 import type { Content } from "./content.js";
 import { PortLink, type Welcome } from "./port-link.js";
@@ -143,6 +148,14 @@ export async function stopAgent(): Promise<boolean> {
   return channel().stop();
 }
 
+/** Offers a tool to every agent of the session; gives back how to withdraw it. */
+export function registerTool(
+  tool: ToolDescription,
+  handler: ToolHandler,
+): Unregister {
+  return channel().registerTool(tool, handler);
+}
+
 /** Listens to what else happens in the session. */
 export function onSession<Name extends keyof AppletEvents>(
   name: Name,
@@ -154,6 +167,7 @@ export function onSession<Name extends keyof AppletEvents>(
 const functions = {
   ...{ setAppletState, getAppletState, onStateUpdate, readFile, writeFile },
   ...{ listFiles, statFile, subscribeFile, invokeAgent, stopAgent, onSession },
+  registerTool,
 };
 
 Object.defineProperty(window, "gangway", {

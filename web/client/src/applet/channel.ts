@@ -1,6 +1,12 @@
 // What an applet can ask of its session: state, files, the agent.
 import { GangwayError } from "../errors.js";
 import type { JsonValue } from "../generated/wire.js";
+import {
+  PageTools,
+  type ToolDescription,
+  type ToolHandler,
+  type Unregister,
+} from "../page-tools.js";
 import { concerns, encode, plainPath, type Content } from "./content.js";
 import {
   readBytes,
@@ -63,6 +69,17 @@ export class AppletChannel {
   readonly #listeners = new Map<string, Set<(event: never) => void>>();
   readonly #watchers = new Map<string, Set<(change: FileChange) => void>>();
   readonly #state = new StateCache(() => this.getState().then(() => undefined));
+  readonly #tools = new PageTools({
+    offer: (tools) => {
+      this.#ask({ type: "offerTools", tools }).then(
+        (answer) => this.#tools.offered(answer),
+        () => undefined,
+      );
+    },
+    answer: (call, result) => this.#say({ type: "toolResult", call, result }),
+    fail: (call, message) =>
+      this.#say({ type: "toolResult", call, error: { message } }),
+  });
   #lastId = 0;
 
   /** `link` makes the way out of the channel, given what comes in. */
@@ -192,6 +209,11 @@ export class AppletChannel {
     return (await this.#ask({ type: "stop" })).stopped;
   }
 
+  /** Offers a tool to every agent of the session; gives back how to withdraw it. */
+  registerTool(tool: ToolDescription, handler: ToolHandler): Unregister {
+    return this.#tools.register(tool, handler);
+  }
+
   async ping(): Promise<void> {
     await this.#ask({ type: "ping" });
   }
@@ -210,6 +232,7 @@ export class AppletChannel {
 
   dispose(): void {
     this.#link.dispose();
+    this.#tools.close();
     this.#fail(new GangwayError("closed", "This channel is closed."));
     this.#listeners.clear();
     this.#watchers.clear();
@@ -242,6 +265,15 @@ export class AppletChannel {
     });
   };
 
+  /** Says what has no answer. */
+  #say(message: ClientMessage): void {
+    try {
+      this.#link.send(message);
+    } catch {
+      // Closed: nobody waits for it.
+    }
+  }
+
   #heard(frame: ServerFrame, bytes?: ArrayBuffer): void {
     switch (frame.type) {
       case "stateUpdate":
@@ -253,8 +285,16 @@ export class AppletChannel {
         break;
       case "ready":
         this.#state.expect(frame.version);
+        this.#tools.connected();
         break;
+      case "toolCall":
+        this.#tools.call(frame.call, frame.name, frame.arguments);
+        return;
+      case "toolCancel":
+        this.#tools.cancel(frame.call);
+        return;
       case "resync":
+        this.#tools.connected();
         this.#state.reset();
         this.#state.refresh();
         break;

@@ -58,6 +58,9 @@ export class SocketLink implements Link {
   #lastId = 0;
   #seq: number | undefined;
   #announced: ServerFrame | null = null;
+  /** Whether the page offered tools; and whether those of one that is gone must be withdrawn. */
+  #offered = false;
+  #staleTools = false;
 
   constructor(options: SocketLinkOptions, events: LinkEvents) {
     this.#options = options;
@@ -88,6 +91,12 @@ export class SocketLink implements Link {
 
   send(asked: ClientMessage): void {
     const message = this.#named(asked);
+    if (message.type === "toolResult") {
+      // Not kept: after a reconnect the server calls again, and gets the same result.
+      this.#live.send(JSON.stringify(message));
+      return;
+    }
+    if (message.type === "offerTools") this.#offered = true;
     if (this.#live.state === "closed") {
       throw new GangwayError("closed", "This channel is closed.");
     }
@@ -150,6 +159,17 @@ export class SocketLink implements Link {
       this.#live.send(JSON.stringify({ type: "unsubscribe", path }));
     }
     this.#watched.clear();
+    this.#staleTools ||= this.#offered;
+    this.#offered = false;
+    this.#resetTools();
+  }
+
+  /** A document knows nothing of the calls that the one before was sent. */
+  #resetTools(): void {
+    if (!this.#staleTools || this.#live.state !== "live") return;
+    this.#staleTools = false;
+    const none = { type: "offerTools", tools: [], reset: true };
+    this.#live.send(JSON.stringify(none));
   }
 
   dispose(): void {
@@ -185,6 +205,7 @@ export class SocketLink implements Link {
   /** What a fresh socket has to be told: the watches, and whatever was not answered, in order. */
   #resume(): void {
     this.#announced = null;
+    this.#resetTools();
     for (const path of this.#watched) {
       this.#live.send(JSON.stringify({ type: "subscribe", path }));
       // Changes may have been missed, so watchers read again.
@@ -242,7 +263,12 @@ export class SocketLink implements Link {
       return;
     }
     // Answers to pings and to subscribing again concern nobody else.
-    if (["pong", "subscribed", "unsubscribed"].includes(frame.type)) return;
+    if (
+      ["pong", "subscribed", "unsubscribed", "toolsOffered"].includes(
+        frame.type,
+      )
+    )
+      return;
     if (frame.type === "ready" || frame.type === "resync") {
       if (frame.type === "resync" || this.#seq === undefined) {
         this.#seq = frame.seq;

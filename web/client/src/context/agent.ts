@@ -1,9 +1,19 @@
 // What an app may import to work with an agent and without one.
+import type {
+  ToolDescription,
+  ToolHandler,
+  Unregister,
+} from "../page-tools.js";
 import type { AgentContext } from "./context.js";
 import { CODES, makeErrors } from "./errors.js";
 import type * as errors from "./errors.js";
 
 export type { AgentContext } from "./context.js";
+export type {
+  ToolDescription,
+  ToolHandler,
+  Unregister,
+} from "../page-tools.js";
 export const { AgentDeniedError, AgentError, AgentTimeoutError } =
   makeErrors(Error);
 export type AgentDeniedError = errors.AgentDeniedError;
@@ -37,6 +47,14 @@ export async function emitToAgent(
   if (!context) return false;
   await context.emit(event, payload);
   return true;
+}
+
+/** Offers a tool to every agent of the session, if an agent launched the page; gives back how to withdraw it. */
+export function registerTool(
+  tool: ToolDescription,
+  handler: ToolHandler,
+): Unregister {
+  return getAgentContext()?.registerTool(tool, handler) ?? (() => undefined);
 }
 
 /** One field of the data, or `defaultValue` where it was not given. */

@@ -3,6 +3,7 @@ import type { Builtins } from "./builtins.js";
 import type { AgentContext } from "./context.js";
 import { CODES, makeErrors, type AgentError } from "./errors.js";
 import type { PageSays, PageTold } from "../generated/wire.js";
+import { PageTools } from "../page-tools.js";
 import { socketLink, type Link } from "./link.js";
 import type { Boot } from "./runtime.js";
 
@@ -33,7 +34,7 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 
 export interface Channel extends Pick<
   AgentContext,
-  "emit" | "request" | "on" | "off"
+  "emit" | "request" | "on" | "off" | "registerTool"
 > {
   /** Connects, where nobody else does. */
   open(): void;
@@ -71,6 +72,26 @@ export function makeChannel(
   }
 
   const link = port ?? socketLink(built, address, heard, end);
+  // What is dropped without a connection is said again: the tools after a welcome, a result when its call comes again.
+  const say = (said: PageSays) => {
+    if (welcomed) link.send(stringify(said));
+  };
+  const result = (call: number) =>
+    ({ type: "weblet-tool-result", call }) as const;
+  const tools = new PageTools(
+    {
+      offer: (tools) => say({ type: "weblet-tools", tools }),
+      answer: (call, value) =>
+        say({ ...result(call), success: true, result: value }),
+      fail: (call, message) =>
+        say({
+          ...result(call),
+          success: false,
+          error: { code: null, message },
+        }),
+    },
+    built.report,
+  );
 
   function textOf(fields: Said): string {
     return stringify(
@@ -220,6 +241,16 @@ export function makeChannel(
           found.sent = true;
           link.send(found.text);
         }
+        tools.connected();
+        break;
+      case "tools-offered":
+        tools.offered(frame);
+        break;
+      case "tool-call":
+        tools.call(frame.call, frame.name, frame.arguments);
+        break;
+      case "tool-cancel":
+        tools.cancel(frame.call);
         break;
       case "weblet-ack":
         settle(frame.id)?.resolve(undefined);
@@ -295,6 +326,7 @@ export function makeChannel(
         ? "This launch no longer exists"
         : "This launch has ended";
     link.close();
+    tools.close();
     for (const id in waiting) {
       const found = settle(id);
       found?.reject(unsent(found.request));
@@ -355,6 +387,7 @@ export function makeChannel(
       return () => off(event, handler);
     },
     off,
+    registerTool: (tool, handler) => tools.register(tool, handler),
   };
 }
 

@@ -1,4 +1,9 @@
 // What an app finds on its window when an agent launched it.
+import type {
+  ToolDescription,
+  ToolHandler,
+  Unregister,
+} from "../page-tools.js";
 
 export interface AgentContext {
   /** Who launched the app. */
@@ -18,6 +23,8 @@ export interface AgentContext {
   /** Listens to the agent; gives back how to stop. */
   on(event: string, handler: (payload: unknown) => void): () => void;
   off(event: string, handler: (payload: unknown) => void): void;
+  /** Offers a tool to every agent of the session; gives back how to withdraw it. */
+  registerTool(tool: ToolDescription, handler: ToolHandler): Unregister;
 }
 
 declare global {

@@ -41,6 +41,8 @@ const TYPES: readonly PageSays["type"][] = [
   "weblet-event",
   "weblet-request",
   "weblet-cancel",
+  "weblet-tools",
+  "weblet-tool-result",
   "ping",
 ];
 // The server's own limits are lower; this one protects the page.
@@ -85,6 +87,9 @@ export function mountApp(options: MountOptions): MountedApp {
   let welcome: string | null = null;
   let seq: number | undefined;
   let shown = false;
+  /** Whether the document offered tools; and whether those of one that is gone must be withdrawn. */
+  let offered = false;
+  let stale = false;
   let stopped = false;
 
   const live = new LiveSocket({
@@ -120,6 +125,7 @@ export function mountApp(options: MountOptions): MountedApp {
     if (said.type === "welcome") {
       welcome = text;
       seq ??= said.seq;
+      resetTools();
       greet();
       show();
       return;
@@ -175,9 +181,18 @@ export function mountApp(options: MountOptions): MountedApp {
       return;
     }
     if (!said || !TYPES.includes(said.type)) return;
+    if (said.type === "weblet-tools") offered = true;
     if (!free) refuse(said);
     // Without a connection it is dropped: the app sends it again after the next welcome.
     else if (welcome !== null) live.send(data);
+  }
+
+  /** A document knows nothing of the calls that the one before was sent. */
+  function resetTools(): void {
+    if (!stale || welcome === null) return;
+    stale = false;
+    const none: PageSays = { type: "weblet-tools", tools: [], reset: true };
+    live.send(JSON.stringify(none));
   }
 
   /** Nothing that the app waits for is dropped without a word. */
@@ -196,6 +211,8 @@ export function mountApp(options: MountOptions): MountedApp {
 
   /** Each document of the frame gets a port of its own, if it is one of the app. */
   function loaded(): void {
+    stale ||= offered;
+    offered = false;
     port?.close();
     const { port1, port2 } = new MessageChannel();
     port = port1;
@@ -205,6 +222,7 @@ export function mountApp(options: MountOptions): MountedApp {
     };
     const message = { type: "gangway-port", launchId };
     frame.contentWindow?.postMessage(message, target.origin, [port2]);
+    resetTools();
     greet();
   }
 

@@ -4,6 +4,7 @@ import { makeChannel, type Channel, type Handler } from "./channel.js";
 import type { AgentContext } from "./context.js";
 import { CODES, makeErrors } from "./errors.js";
 import { portLink } from "./link.js";
+import type { ToolDescription, ToolHandler } from "../page-tools.js";
 import { keepLaunch } from "./route.js";
 import { lendStorage } from "./storage.js";
 
@@ -83,12 +84,15 @@ export default function run(told: string, given?: string): void {
       channel().request<T>(action, params),
     on: (event: string, handler: Handler) => channel().on(event, handler),
     off: (event: string, handler: Handler) => channel().off(event, handler),
+    registerTool: (tool: ToolDescription, handler: ToolHandler) =>
+      channel().registerTool(tool, handler),
   } satisfies AgentContext;
 
   freeze(context.emit);
   freeze(context.request);
   freeze(context.on);
   freeze(context.off);
+  freeze(context.registerTool);
   // eslint-disable-next-line @typescript-eslint/unbound-method -- it is frozen, not called
   freeze(Object.getOwnPropertyDescriptor(context, "data")?.get);
   built.defineProperty(window, "__AGENT_CONTEXT__", {

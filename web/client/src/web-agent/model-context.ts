@@ -7,7 +7,7 @@ import type {} from "./globals.js";
 import { isTooLong } from "./wire.js";
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
-const MAX_TOOLS = 128;
+const MAX_TOOLS = 64;
 const MAX_DESCRIPTION = 4_096;
 const MAX_SCHEMA = 64 << 10;
 
