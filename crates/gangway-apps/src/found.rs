@@ -15,6 +15,7 @@ use super::{
     folders::Kept,
     manifest::{self, Manifest, Problem, Reading, Severity},
     program,
+    rank::KnownWords,
     registry::{App, Origin, Stray, Untrusted},
 };
 use gangway_core::text::is_hidden;
@@ -37,7 +38,13 @@ pub(super) struct Found {
     pub(super) strays: Vec<Stray>,
     pub(super) untrusted: Vec<Untrusted>,
     /// Manifests, so that only changed ones are read again.
-    read: HashMap<AppFolder, (Mark, Arc<Reading>)>,
+    read: HashMap<AppFolder, Known>,
+}
+
+struct Known {
+    mark: Mark,
+    reading: Arc<Reading>,
+    made: Result<App, Stray>,
 }
 
 impl Found {
@@ -85,22 +92,37 @@ impl Found {
             return;
         }
         let known = before.and_then(|before| before.read.get(&folder));
-        let same = known.filter(|(mark, _)| {
+        let same = known.filter(|known| {
+            let mark = &known.mark;
             mark.is_settled() && folder.mark(&manifest_file()).is_ok_and(|now| now == *mark)
         });
         let (mark, reading) = match same {
-            Some((mark, reading)) => (Some(mark.clone()), Arc::clone(reading)),
+            Some(known) => (Some(known.mark.clone()), Arc::clone(&known.reading)),
             None => {
                 let (mark, reading) = read(&folder);
                 (mark, Arc::new(reading))
             }
         };
-        match app(folder.clone(), origin, &reading) {
+        let made = match (same, &folder) {
+            // All of it is in the binary.
+            (Some(known), AppFolder::Builtin(_)) => known.made.clone(),
+            _ => app(folder.clone(), origin, &reading).map(|mut app| {
+                let before = same.and_then(|known| known.made.as_ref().ok());
+                app.words = before.map_or(app.words, |before| before.words.clone());
+                app
+            }),
+        };
+        match made.clone() {
             Ok(app) => self.insert(app, kept),
             Err(stray) => self.strays.push(stray),
         }
         if let Some(mark) = mark {
-            self.read.insert(folder, (mark, reading));
+            let known = Known {
+                mark,
+                reading,
+                made,
+            };
+            self.read.insert(folder, known);
         }
     }
 
@@ -254,5 +276,6 @@ pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Resul
         problems,
         origin,
         folder,
+        words: KnownWords::default(),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use super::{App, manifest::Manifest};
@@ -38,8 +38,8 @@ pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
     };
     let query: String = query.chars().take(LONGEST).collect();
     let wanted: HashSet<String> = words(&query).collect();
-    let known: Vec<Words> = apps.iter().map(|app| Words::of(&app.manifest)).collect();
-    let rarity = Rarity::of(&known);
+    let known: Vec<&Words> = apps.iter().map(|app| app.words.of(&app.manifest)).collect();
+    let rarity = Rarity { known: &known };
     let scored = apps.iter().zip(&known);
     let mut found: Vec<_> = scored
         .map(|(app, words)| (words.score(&wanted, &rarity), Arc::clone(app)))
@@ -49,7 +49,25 @@ pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
     found
 }
 
+/// The words of an app, collected once for a manifest: stemming all of them takes longer than everything else.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KnownWords(Arc<OnceLock<Words>>);
+
+impl KnownWords {
+    fn of(&self, manifest: &Manifest) -> &Words {
+        self.0.get_or_init(|| Words::of(manifest))
+    }
+}
+
+/// They follow from the manifest, which is compared.
+impl PartialEq for KnownWords {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// The words of an app, with their weights.
+#[derive(Debug)]
 struct Words {
     worth: HashMap<String, f64>,
     triggers: Vec<HashSet<String>>,
@@ -86,11 +104,14 @@ impl Words {
         }
     }
 
-    fn score(&self, wanted: &HashSet<String>, rarity: &Rarity) -> f64 {
+    fn score(&self, wanted: &HashSet<String>, rarity: &Rarity<'_>) -> f64 {
         let single = |word: &String| rarity.of_word(word) * self.worth_of(word);
         let words: f64 = wanted.iter().map(single).sum();
         // A trigger that is matched almost completely counts more than its words separately.
         let whole = |trigger: &HashSet<String>| {
+            if trigger.is_disjoint(wanted) {
+                return 0.0;
+            }
             let weight = |word: &String| rarity.of_word(word);
             let said: f64 = trigger
                 .iter()
@@ -117,26 +138,17 @@ impl Words {
 }
 
 /// The rarer a word, the higher its weight.
-struct Rarity {
-    apps: f64,
-    having: HashMap<String, f64>,
+struct Rarity<'a> {
+    known: &'a [&'a Words],
 }
 
-impl Rarity {
-    fn of(known: &[Words]) -> Self {
-        let mut having = HashMap::new();
-        for word in known.iter().flat_map(|words| words.worth.keys()) {
-            *having.entry(word.clone()).or_insert(0.0) += 1.0;
-        }
-        Self {
-            apps: known.len() as f64,
-            having,
-        }
-    }
-
+impl Rarity<'_> {
     fn of_word(&self, word: &str) -> f64 {
-        let having = self.having.get(word).copied().unwrap_or(1.0);
-        (1.0 + self.apps / having).ln()
+        let having = self
+            .known
+            .iter()
+            .filter(|words| words.worth.contains_key(word));
+        (1.0 + self.known.len() as f64 / having.count().max(1) as f64).ln()
     }
 }
 
@@ -147,8 +159,7 @@ fn is_alike(one: &str, other: &str) -> bool {
         .zip(other.chars())
         .take_while(|(a, b)| a == b)
         .count();
-    let longer = one.chars().count().max(other.chars().count());
-    same >= 4 && longer - same <= 4
+    same >= 4 && one.chars().count().max(other.chars().count()) - same <= 4
 }
 
 /// The stems of the words of a text, without stop words.

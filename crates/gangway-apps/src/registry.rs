@@ -16,6 +16,7 @@ use super::{
     folders::Folders,
     found::{Found, app, folders_in, read},
     manifest::{Manifest, Problem, Severity},
+    rank::KnownWords,
 };
 use crate::shipped::Shipped;
 
@@ -55,6 +56,7 @@ pub struct App {
     pub problems: Vec<Problem>,
     pub origin: Origin,
     pub folder: AppFolder,
+    pub(crate) words: KnownWords,
 }
 
 impl App {
