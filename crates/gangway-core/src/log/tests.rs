@@ -233,9 +233,10 @@ async fn whatever_waits_while_the_writer_works_is_one_commit() {
         let _ = released.recv();
     });
     is_held.recv().unwrap();
-    let first = tokio::spawn({
+    // On a thread of its own, which commits while nothing waits.
+    let first = tokio::task::spawn_blocking({
         let (store, append) = (store.clone(), alone.append(1));
-        async move { store.append(append).await }
+        move || tokio::runtime::Handle::current().block_on(store.append(append))
     });
     while store.last(alone.session.id()).await.unwrap() == 0 {
         tokio::task::yield_now().await;

@@ -6,7 +6,7 @@
 
 use std::{
     fs::File,
-    io::{self, Seek, Write},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -44,8 +44,18 @@ impl Mark {
         let mut note = [0; 16];
         note[..8].copy_from_slice(&commits.to_le_bytes());
         note[8..].copy_from_slice(&sum::commits(commits).to_le_bytes());
-        let mut file = &self.file;
-        file.rewind()?;
-        file.write_all(&note)
+        write_at_start(&self.file, &note)
     }
+}
+
+#[cfg(unix)]
+fn write_at_start(file: &File, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, 0)
+}
+
+#[cfg(not(unix))]
+fn write_at_start(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, Write};
+    file.rewind()?;
+    file.write_all(bytes)
 }

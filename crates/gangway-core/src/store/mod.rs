@@ -1,7 +1,7 @@
 //! The store on SQLite: append-only session logs, and small versioned records by key.
 //!
-//! One thread commits the queued writes in batches, another one syncs. A commit is passed to the operating system
-//! before anyone sees it, so it survives the death of the process; `keep` waits until it is on disk.
+//! One thread commits the queued writes in batches, another one syncs; while no write waits, a caller commits its own. A
+//! commit is passed to the operating system before anyone sees it, so it survives the death of the process; `keep` waits until it is on disk.
 
 mod check;
 #[cfg(test)]
@@ -12,6 +12,7 @@ mod epoch_tests;
 mod examine;
 mod mark;
 mod open;
+mod queue;
 mod read;
 mod readers;
 mod record;
@@ -29,7 +30,6 @@ mod writer;
 use std::{path::Path, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::sync::mpsc;
 
 pub use examine::{Examined, copy_database, examine, integrity_of};
 pub use open::{make_private, upgrade};
@@ -49,13 +49,10 @@ use crate::{
 /// The database file in the data folder.
 pub const DATABASE: &str = "gangway.db";
 
-/// Capacity of the writer's queue; more writes wait outside.
-const WAITING_WRITES: usize = 1024;
-
 /// An open data folder.
 #[derive(Clone)]
 pub struct Store {
-    writes: mpsc::Sender<Request>,
+    writes: Arc<queue::Queue>,
     readers: Arc<readers::Readers>,
     syncs: Arc<sync::Syncs>,
 }
@@ -87,7 +84,8 @@ impl Store {
         sync::shrink(&connection, &file);
         let readers = Arc::new(readers::Readers::new(file.clone()));
         let syncs = sync::Syncs::start(&file, syncer)?;
-        let writes = writer::start(connection, Arc::clone(&syncs), WAITING_WRITES)?;
+        let writer = writer::Writer::new(connection, &syncs)?;
+        let writes = Arc::new(queue::Queue::start(writer)?);
         Ok(Self {
             writes,
             readers,
@@ -108,13 +106,26 @@ impl Store {
     }
 
     async fn append_encoded(&self, append: request::Encoded) -> Result<Written> {
+        self.begin_encoded(append).await?.await
+    }
+
+    async fn begin_encoded(
+        &self,
+        append: request::Encoded,
+    ) -> Result<impl Future<Output = Result<Written>> + use<>> {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        self.write(Request::Append(append, reply)).await?;
-        let written = answer.await.map_err(|_| stopped())?;
-        if let Err(Error::Corrupted(damage)) = &written {
-            self.readers.note(damage);
+        self.check_disk()?;
+        if let Err(request) = self.writes.commit_now(Request::Append(append, reply)) {
+            self.writes.send(request).await?;
         }
-        written
+        let readers = Arc::clone(&self.readers);
+        Ok(async move {
+            let written = answer.await.map_err(|_| stopped())?;
+            if let Err(Error::Corrupted(damage)) = &written {
+                readers.note(damage);
+            }
+            written
+        })
     }
 
     /// The number of the event with this idempotency key, if any.
@@ -266,12 +277,17 @@ impl Store {
     }
 
     async fn write(&self, request: Request) -> Result<()> {
+        self.check_disk()?;
+        self.writes.send(request).await
+    }
+
+    fn check_disk(&self) -> Result<()> {
         if self.syncs.has_failed() {
             return Err(Error::Storage(
                 "an earlier sync failed; fix the disk, then restart".into(),
             ));
         }
-        self.writes.send(request).await.map_err(|_| stopped())
+        Ok(())
     }
 }
 

@@ -110,7 +110,12 @@ impl Syncs {
         let _ = self.requests.try_send(());
     }
 
-    /// Whether the writer should restart the write-ahead log; true once.
+    /// Whether the writer should restart the write-ahead log.
+    pub(super) fn is_moved(&self) -> bool {
+        self.moved.load(Ordering::Acquire)
+    }
+
+    /// The same; true once.
     pub(super) fn take_moved(&self) -> bool {
         self.moved.swap(false, Ordering::AcqRel)
     }

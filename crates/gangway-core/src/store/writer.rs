@@ -1,4 +1,4 @@
-//! The writer thread: commits the queued requests together, then publishes and answers.
+//! The writer: commits requests together, then publishes and answers.
 
 use std::{
     collections::HashMap,
@@ -6,9 +6,9 @@ use std::{
 };
 
 use rusqlite::{Connection, OptionalExtension, params};
-use tokio::sync::mpsc;
 
 use super::{
+    Commit,
     epoch::{self, State},
     read,
     record::{self, Put},
@@ -26,9 +26,6 @@ use crate::{
     log::Log,
 };
 
-/// Maximum number of requests per commit: enough to amortize it, few enough to answer soon.
-const GROUP: usize = 512;
-
 /// Number of sessions whose last number is cached; beyond it they are looked up again.
 const REMEMBERED: usize = 4096;
 
@@ -39,29 +36,6 @@ struct Inserted {
     last: u64,
 }
 
-/// Starts the thread; it ends when all senders are dropped.
-pub(super) fn start(
-    connection: Connection,
-    syncs: Arc<Syncs>,
-    waiting: usize,
-) -> Result<mpsc::Sender<Request>> {
-    let (sender, requests) = mpsc::channel(waiting);
-    // A weak reference: the sync thread must end with the store, not with this thread.
-    let writer = Writer {
-        state: State::read(&connection)?,
-        finished: false,
-        connection,
-        syncs: Arc::downgrade(&syncs),
-        last: HashMap::new(),
-        heads: HashMap::new(),
-    };
-    std::thread::Builder::new()
-        .name("gangway-write".into())
-        .spawn(move || writer.run(requests))
-        .map_err(|error| Error::Storage(error.to_string()))?;
-    Ok(sender)
-}
-
 /// The end of a session's log.
 #[derive(Clone, Copy, Default)]
 struct End {
@@ -70,7 +44,7 @@ struct End {
     epoch: Option<u64>,
 }
 
-struct Writer {
+pub(super) struct Writer {
     connection: Connection,
     syncs: Weak<Syncs>,
     /// Cached ends of logs.
@@ -84,51 +58,69 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, mut requests: mpsc::Receiver<Request>) {
-        while let Some(first) = requests.blocking_recv() {
-            let mut group = vec![first];
-            while group.len() < GROUP {
-                match requests.try_recv() {
-                    Ok(next) => group.push(next),
-                    Err(_) => break,
-                }
-            }
-            let Some(syncs) = self.syncs.upgrade() else {
-                return;
-            };
-            if self.finished {
-                for settle in group.into_iter().map(refusal) {
-                    settle(Err(Error::Stopping));
-                }
-                continue;
-            }
-            let empties = group
-                .iter()
-                .any(|request| matches!(request, Request::Erase { .. } | Request::Finish(_)));
-            let kept = group
-                .iter()
-                .any(|request| matches!(request, Request::Append(append, _) if append.kept));
-            let (owed, result) = self.commit(group);
-            let result = result.map(|()| syncs.committed(self.state.commits));
-            if kept {
-                // Before the callers are answered: the disk works in the meantime.
-                syncs.want();
-            }
-            if let Err(error) = &result {
-                tracing::error!(%error, "a commit failed");
-                // The numbers that it assigned are invalid.
-                self.last.clear();
-            }
-            if empties && result.is_ok() {
-                self.empty_wal();
-            }
+    pub(super) fn new(connection: Connection, syncs: &Arc<Syncs>) -> Result<Self> {
+        Ok(Self {
+            state: State::read(&connection)?,
+            finished: false,
+            connection,
+            // A weak reference: the sync thread must end with the store, not with the writer's.
+            syncs: Arc::downgrade(syncs),
+            last: HashMap::new(),
+            heads: HashMap::new(),
+        })
+    }
+
+    /// Commits a group of requests; returns what publishes and answers them, or `None` when the store is gone.
+    pub(super) fn commit(&mut self, group: Vec<Request>) -> Option<impl FnOnce() + use<>> {
+        let syncs = self.syncs.upgrade()?;
+        let (owed, result) = if self.finished {
+            (
+                group.into_iter().map(refusal).collect(),
+                Err(Error::Stopping),
+            )
+        } else {
+            self.commit_open(group, &syncs)
+        };
+        Some(move || {
             for settle in owed {
                 settle(result.clone());
             }
-            // Only the writer can do it under constant load: no other thread finds a gap between two commits.
-            if syncs.take_moved() {
-                self.empty_wal();
-            }
+        })
+    }
+
+    fn commit_open(&mut self, group: Vec<Request>, syncs: &Syncs) -> (Vec<Owed>, Result<Commit>) {
+        let empties = group
+            .iter()
+            .any(|request| matches!(request, Request::Erase { .. } | Request::Finish(_)));
+        let kept = group
+            .iter()
+            .any(|request| matches!(request, Request::Append(append, _) if append.kept));
+        let (owed, result) = self.write(group);
+        let result = result.map(|()| syncs.committed(self.state.commits));
+        if kept {
+            // Before the callers are answered: the disk works in the meantime.
+            syncs.want();
+        }
+        if let Err(error) = &result {
+            tracing::error!(%error, "a commit failed");
+            // The numbers that it assigned are invalid.
+            self.last.clear();
+        }
+        if empties && result.is_ok() {
+            self.empty_wal();
+        }
+        (owed, result)
+    }
+
+    /// Whether the write-ahead log is to be restarted, which may wait for the disk.
+    pub(super) fn must_restart_log(&self) -> bool {
+        self.syncs.upgrade().is_some_and(|syncs| syncs.is_moved())
+    }
+
+    /// Restarts the write-ahead log if nearly all of it is in the database.
+    pub(super) fn restart_log(&self) {
+        if self.syncs.upgrade().is_some_and(|syncs| syncs.take_moved()) {
+            self.empty_wal();
         }
     }
 
@@ -142,7 +134,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, group: Vec<Request>) -> (Vec<Owed>, Result<()>) {
+    fn write(&mut self, group: Vec<Request>) -> (Vec<Owed>, Result<()>) {
         let mut owed = Vec::with_capacity(group.len());
         if let Err(error) = self.run_cached("BEGIN IMMEDIATE") {
             owed.extend(group.into_iter().map(refusal));
