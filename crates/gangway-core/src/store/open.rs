@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::sum;
+use super::{sum, sync::CHECKPOINT_BYTES};
 use crate::error::{Error, Result};
 
 /// Each step migrates from the format before it to its own; steps are only ever appended.
@@ -100,6 +100,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection> {
     connection.busy_timeout(std::time::Duration::from_millis(50))?;
     // Checkpoints are the sync thread's job; the writer only restarts the log once little is left to move.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // A log that grew beyond it shrinks again when it is restarted.
+    connection.pragma_update(None, "journal_size_limit", CHECKPOINT_BYTES)?;
     // Deleted data is overwritten, so that it cannot be recovered from the file.
     connection.pragma_update(None, "secure_delete", "ON")?;
     // Detects damaged pages before a cell outside of them is used.

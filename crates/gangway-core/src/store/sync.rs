@@ -25,9 +25,12 @@ pub(super) fn to_disk() -> Syncer {
 }
 
 /// The write-ahead log is checkpointed above this size: small enough for a quick start.
-const CHECKPOINT_BYTES: u64 = 4 << 20;
+pub(super) const CHECKPOINT_BYTES: u64 = 4 << 20;
 
-/// Minimum number of commits between two checkpoints, since the file keeps its size after one.
+/// The same in pages of the default size.
+const CHECKPOINT_PAGES: u64 = CHECKPOINT_BYTES / 4096;
+
+/// Minimum number of commits between two checkpoints: a reader may keep the log from being restarted after one.
 const CHECKPOINT_COMMITS: u64 = 256;
 
 /// The committed and synced positions, and the sync thread.
@@ -35,6 +38,8 @@ pub(super) struct Syncs {
     committed: AtomicU64,
     /// The number of commits in the database.
     counted: AtomicU64,
+    /// Pages in the write-ahead log. Not its size on disk: a restarted log keeps its file.
+    pages: Arc<AtomicU64>,
     synced: watch::Sender<u64>,
     requests: mpsc::SyncSender<()>,
     failed: AtomicBool,
@@ -66,6 +71,7 @@ impl Syncs {
         let syncs = Arc::new(Self {
             committed: AtomicU64::new(0),
             counted: AtomicU64::new(State::read(&connection)?.commits),
+            pages: Arc::default(),
             synced: watch::Sender::new(0),
             requests,
             failed: AtomicBool::new(false),
@@ -86,7 +92,7 @@ impl Syncs {
                     }
                     let committed = syncs.committed.load(Ordering::Acquire);
                     if committed >= checkpointed + CHECKPOINT_COMMITS
-                        && log.metadata().is_ok_and(|m| m.len() > CHECKPOINT_BYTES)
+                        && syncs.pages.load(Ordering::Acquire) > CHECKPOINT_PAGES
                     {
                         syncs
                             .moved
@@ -103,6 +109,11 @@ impl Syncs {
     pub(super) fn committed(&self, counted: u64) -> Commit {
         self.counted.store(counted, Ordering::Release);
         Commit(self.committed.fetch_add(1, Ordering::AcqRel) + 1)
+    }
+
+    /// Where the writer's connection notes the pages in the write-ahead log.
+    pub(super) fn pages(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.pages)
     }
 
     /// Starts a sync of all commits, for a caller that will wait for it.

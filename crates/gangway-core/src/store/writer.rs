@@ -2,10 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Weak},
+    sync::{Arc, Weak, atomic::Ordering},
 };
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, hooks::Wal, params};
 
 use super::{
     Commit,
@@ -58,7 +58,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, syncs: &Arc<Syncs>) -> Result<Self> {
+    pub(super) fn new(mut connection: Connection, syncs: &Arc<Syncs>) -> Result<Self> {
+        let noted = syncs.pages();
+        connection.wal_hook(Some(move |_: &mut Wal, pages| {
+            noted.store(u64::try_from(pages).unwrap_or(0), Ordering::Release);
+            Ok(())
+        }))?;
         Ok(Self {
             state: State::read(&connection)?,
             finished: false,
@@ -107,7 +112,7 @@ impl Writer {
             self.last.clear();
         }
         if empties && result.is_ok() {
-            self.empty_wal();
+            self.checkpoint("TRUNCATE");
         }
         (owed, result)
     }
@@ -117,20 +122,19 @@ impl Writer {
         self.syncs.upgrade().is_some_and(|syncs| syncs.is_moved())
     }
 
-    /// Restarts the write-ahead log if nearly all of it is in the database.
+    /// Restarts the write-ahead log if nearly all of it is in the database. Its file stays: a log that grows again would
+    /// need new blocks, which makes every write and every sync dearer.
     pub(super) fn restart_log(&self) {
         if self.syncs.upgrade().is_some_and(|syncs| syncs.take_moved()) {
-            self.empty_wal();
+            self.checkpoint("RESTART");
         }
     }
 
-    /// Restarts the write-ahead log, unless a reader blocks it for long.
-    fn empty_wal(&self) {
-        let emptied = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        if let Err(error) = emptied {
-            tracing::debug!(%error, "cannot truncate the write-ahead log");
+    /// Moves the write-ahead log into the database, unless a reader blocks it for long.
+    fn checkpoint(&self, mode: &str) {
+        let sql = format!("PRAGMA wal_checkpoint({mode})");
+        if let Err(error) = self.connection.query_row(&sql, [], |_| Ok(())) {
+            tracing::debug!(%error, "cannot restart the write-ahead log");
         }
     }
 
