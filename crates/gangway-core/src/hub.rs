@@ -172,7 +172,7 @@ impl Hub {
             log: None,
             once: None,
         };
-        let written = self.store.append(append).await?;
+        let written = self.store.append_to_keep(append).await?;
         self.store.keep(written.commit).await?;
         Ok(profile)
     }

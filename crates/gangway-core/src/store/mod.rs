@@ -102,6 +102,11 @@ impl Store {
     pub async fn append_to_keep(&self, append: Append) -> Result<Written> {
         let mut append = append.encode()?;
         append.kept = true;
+        if append.log.is_none() {
+            // A sync that is under way does not cover it, and nobody sees it before the next one: those who wait for that
+            // share a commit.
+            self.syncs.pause().await;
+        }
         self.append_encoded(append).await
     }
 

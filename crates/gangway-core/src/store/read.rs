@@ -94,7 +94,9 @@ pub(super) fn last(
         let what = format!("its log ends at {}", link.map_or(0, |link| link.seq));
         return Err(Error::Corrupted(Damage::of(session, Some(ends.head), what)));
     }
-    row::check_neighbour(connection, session, link.map_or(0, |link| link.seq))?;
+    if let Some(link) = link {
+        row::check_neighbour(connection, session, link.seq)?;
+    }
     Ok(link)
 }
 

@@ -73,9 +73,9 @@ pub(super) fn read(row: &Row<'_>) -> Result<(String, Versioned<String>)> {
     Ok((key, Versioned { value, version }))
 }
 
-/// Checks the first record from this key on. A record with a damaged key is not where it is looked for; it is noticed
+/// The first key from this one on, checked. A record with a damaged key is not where it is looked for; it is noticed
 /// as the neighbor of the gap.
-fn check_above(connection: &Connection, key: &str) -> Result<()> {
+fn check_above(connection: &Connection, key: &str) -> Result<Option<String>> {
     check_place(
         connection,
         "SELECT key, sum FROM records WHERE key >= ?1 ORDER BY key LIMIT 1",
@@ -84,7 +84,7 @@ fn check_above(connection: &Connection, key: &str) -> Result<()> {
 }
 
 /// The same for the last record before this key.
-fn check_below(connection: &Connection, key: &str) -> Result<()> {
+fn check_below(connection: &Connection, key: &str) -> Result<Option<String>> {
     check_place(
         connection,
         "SELECT key, sum FROM records WHERE key < ?1 ORDER BY key DESC LIMIT 1",
@@ -92,14 +92,15 @@ fn check_below(connection: &Connection, key: &str) -> Result<()> {
     )
 }
 
-fn check_place(connection: &Connection, sql: &str, key: &str) -> Result<()> {
+fn check_place(connection: &Connection, sql: &str, key: &str) -> Result<Option<String>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([key])?;
     let Some(row) = rows.next()? else {
-        return Ok(());
+        return Ok(None);
     };
     let (found, stored): (String, i64) = (row.get(0)?, row.get(1)?);
-    in_place(&found, stored)
+    in_place(&found, stored)?;
+    Ok(Some(found))
 }
 
 fn in_place(key: &str, stored: i64) -> Result<()> {
@@ -183,13 +184,20 @@ fn after_all(prefix: &str) -> String {
 
 /// Fails with `Conflict` and changes nothing if one of them is not as expected.
 pub(super) fn check(connection: &Connection, records: &[Put]) -> Result<()> {
-    for put in records.iter().filter(|put| put.expect != Expect::Any) {
-        let found = get(connection, &put.key)?.map(|record| record.version);
-        let expected = match put.expect {
-            Expect::Version(version) => Some(version),
-            Expect::Any | Expect::Absent => None,
+    for put in records {
+        let as_expected = match put.expect {
+            Expect::Any => true,
+            Expect::Version(version) => {
+                let found = get(connection, &put.key)?;
+                found.is_some_and(|found| found.version == version)
+            }
+            Expect::Absent => {
+                let found = check_above(connection, &put.key)?;
+                check_below(connection, &put.key)?;
+                found.as_ref() != Some(&put.key)
+            }
         };
-        if found != expected {
+        if !as_expected {
             return Err(Error::Conflict {
                 key: put.key.clone(),
             });

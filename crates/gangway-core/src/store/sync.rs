@@ -43,6 +43,8 @@ pub(super) struct Syncs {
     synced: watch::Sender<u64>,
     requests: mpsc::SyncSender<()>,
     failed: AtomicBool,
+    /// Whether a sync is under way.
+    busy: AtomicBool,
     /// Whether nearly all of the write-ahead log is in the database, so that the writer can restart it.
     moved: AtomicBool,
 }
@@ -75,6 +77,7 @@ impl Syncs {
             synced: watch::Sender::new(0),
             requests,
             failed: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
             moved: AtomicBool::new(false),
         });
         let weak = Arc::downgrade(&syncs);
@@ -147,6 +150,14 @@ impl Syncs {
         Ok(())
     }
 
+    /// Waits for the end of a sync that is under way.
+    pub(super) async fn pause(&self) {
+        let mut synced = self.synced.subscribe();
+        if self.busy.load(Ordering::Acquire) {
+            let _ = synced.changed().await;
+        }
+    }
+
     fn sync(&self, log: &File, syncer: &Syncer, mark: &Mark) -> bool {
         // Read before the sync: later commits may or may not be covered.
         let counted = self.counted.load(Ordering::Acquire);
@@ -155,7 +166,11 @@ impl Syncs {
             // The request arrived during the last sync, which covered it.
             return true;
         }
-        if let Err(error) = syncer(log) {
+        self.busy.store(true, Ordering::Release);
+        let synced = syncer(log);
+        // Before those who wait are woken.
+        self.busy.store(false, Ordering::Release);
+        if let Err(error) = synced {
             // After a failed sync the contents of the disk are unknown, so the store stops accepting writes.
             tracing::error!(%error, "a sync failed; the store accepts no more writes");
             self.failed.store(true, Ordering::Release);
