@@ -1,4 +1,5 @@
 // Opens the applets that come with Gangway, and reaches their state and files from outside.
+import { mkdir } from "node:fs/promises";
 import { expect, type FrameLocator, type Page } from "@playwright/test";
 import type { Session } from "@gangway/client";
 import type { Server } from "./server.js";
@@ -24,6 +25,8 @@ export async function openApp(
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   const response = await server.fetch(`/api/sessions/${session}`);
   const { cwd } = (await response.json()) as Session;
+  // Gangway creates it when a page first uses it.
+  await mkdir(cwd, { recursive: true });
   const channel = { session, applet: slug, key: server.token };
   return {
     frame: page.frameLocator("iframe"),

@@ -46,9 +46,12 @@ impl<S: HasSessions> ServiceServer<S> {
         self.hub().open(id).await.unwrap()
     }
 
-    /// The folder that a session works in.
+    /// The folder that a session works in, which exists then.
     pub async fn cwd(&self, session: &str) -> PathBuf {
-        self.open(session).await.profile().unwrap().cwd.into()
+        let folder = PathBuf::from(self.open(session).await.profile().unwrap().cwd);
+        let workspaces = self.service.sessions().workspaces();
+        workspaces.make_if_default(&folder).unwrap();
+        folder
     }
 
     pub async fn delete(&self, session: &str) {

@@ -1,5 +1,4 @@
-//! The working folders of sessions. Default folders are created by a single thread, so that a burst of new sessions
-//! does not wake many.
+//! The working folders of sessions. A default folder is created when it is first used, which most sessions never do.
 
 use std::{
     fs::DirEntry,
@@ -11,37 +10,21 @@ use std::{
 use gangway_core::SessionId;
 use gangway_files::{FileError, Folder, Limits, make_private_folder};
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
 
-/// Capacity of the queue; more callers wait outside.
-const WAITING: usize = 64;
-
-type Wish = (PathBuf, oneshot::Sender<io::Result<()>>);
-
-/// The location of the folders, and the thread that creates them.
+/// The location of the folders.
 pub struct Workspaces {
     data: PathBuf,
     root: PathBuf,
-    wishes: mpsc::Sender<Wish>,
 }
 
 impl Workspaces {
-    /// In this data folder; the thread ends when this is dropped.
-    pub fn new(data: &Path) -> io::Result<Self> {
-        let (wishes, mut waiting) = mpsc::channel::<Wish>(WAITING);
-        std::thread::Builder::new()
-            .name("gangway-folders".into())
-            .spawn(move || {
-                while let Some((folder, reply)) = waiting.blocking_recv() {
-                    // A caller that was dropped needs no answer.
-                    let _ = reply.send(make_private_folder(&folder));
-                }
-            })?;
-        Ok(Self {
+    /// In this data folder.
+    #[must_use]
+    pub fn new(data: &Path) -> Self {
+        Self {
             data: data.to_owned(),
             root: data.join("workspaces"),
-            wishes,
-        })
+        }
     }
 
     /// The data folder.
@@ -60,6 +43,16 @@ impl Workspaces {
     #[must_use]
     pub fn folder(&self, session: SessionId) -> PathBuf {
         self.root.join(session.to_string())
+    }
+
+    /// Creates a folder if it is a session's default folder; any other folder must exist.
+    pub fn make_if_default(&self, folder: &Path) -> io::Result<()> {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        let of_session = name.is_some_and(|name| name.parse::<SessionId>().is_ok());
+        if of_session && folder.parent() == Some(&*self.root) {
+            make_private_folder(folder)?;
+        }
+        Ok(())
     }
 
     /// Whether a session may work in a folder, after resolving links. The data folder contains keys and conversations:
@@ -86,7 +79,11 @@ impl Workspaces {
         limits: Limits,
     ) -> Result<Folder, FileError> {
         let (own, path) = (Arc::clone(self), folder.to_owned());
-        let checked = tokio::task::spawn_blocking(move || own.check(&path)).await;
+        let checked = move || {
+            own.make_if_default(&path)?;
+            own.check(&path)
+        };
+        let checked = tokio::task::spawn_blocking(checked).await;
         match checked {
             Ok(Ok(true)) => Folder::open_with(folder, limits).await,
             Ok(Ok(false)) => Err(FileError::NoFolder(
@@ -112,17 +109,6 @@ impl Workspaces {
             ids.collect()
         };
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
-    }
-
-    /// Creates the default folder of a session.
-    pub async fn make(&self, session: SessionId) -> io::Result<PathBuf> {
-        let folder = self.folder(session);
-        let (reply, made) = oneshot::channel();
-        let stopped = |_| io::Error::other("the thread that creates folders has stopped");
-        let wish = (folder.clone(), reply);
-        self.wishes.send(wish).await.map_err(|_| stopped(()))?;
-        made.await.map_err(|_| stopped(()))??;
-        Ok(folder)
     }
 }
 
@@ -158,7 +144,7 @@ mod tests {
         }
         let link = beside.join("link");
         std::os::unix::fs::symlink(&data, &link).unwrap();
-        let workspaces = Workspaces::new(&data).unwrap();
+        let workspaces = Workspaces::new(&data);
         let check = |folder: &Path| workspaces.check(folder).unwrap();
         assert!(check(&beside) && check(&made));
         for folder in [
@@ -174,5 +160,30 @@ mod tests {
             assert!(!check(folder), "{}", folder.display());
         }
         assert!(workspaces.check(&home.path().join("missing")).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_default_folder_is_created_when_it_is_first_opened_and_no_other_one_is() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let workspaces = Arc::new(Workspaces::new(home.path()));
+        let session = SessionId::new();
+        let folder = workspaces.folder(session);
+        assert!(!folder.exists());
+        workspaces.open(&folder).await.unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&workspaces.root)), (0o700, 0o700));
+        for other in [
+            workspaces.root.join("name"),
+            folder.join(SessionId::new().to_string()),
+            home.path().join(SessionId::new().to_string()),
+            workspaces
+                .root
+                .join("..")
+                .join(SessionId::new().to_string()),
+        ] {
+            assert!(workspaces.open(&other).await.is_err());
+            assert!(!other.exists(), "{}", other.display());
+        }
     }
 }

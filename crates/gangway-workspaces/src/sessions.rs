@@ -40,8 +40,7 @@ impl Sessions {
         &self.workspaces
     }
 
-    /// Creates a session. Without `cwd` it gets a default folder, which is removed again if the session cannot be
-    /// created.
+    /// Creates a session. Without `cwd` it gets a default folder.
     pub async fn create(&self, wish: NewSession) -> Result<(SessionId, Profile)> {
         let id = SessionId::new();
         Ok((id, self.create_as(id, wish).await?))
@@ -49,22 +48,10 @@ impl Sessions {
 
     /// The same with an id of the caller's choice.
     pub async fn create_as(&self, id: SessionId, mut wish: NewSession) -> Result<Profile> {
-        // A folder that is created before its session is rejected would be left behind.
-        if let Some(agent) = &wish.agent {
-            self.hub.agents().get(agent)?;
+        if wish.cwd.is_empty() {
+            wish.cwd = self.workspaces.folder(id).to_string_lossy().into_owned();
         }
-        let own = wish.cwd.is_empty();
-        if own {
-            let made = self.workspaces.make(id).await;
-            let folder = made.map_err(|error| Error::StorageReadOnly(error.to_string()))?;
-            wish.cwd = folder.to_string_lossy().into_owned();
-        }
-        let created = self.hub.create(id, wish).await;
-        // A session that was written but not synced exists, and needs its folder.
-        if own && created.is_err() && self.hub.describe(id).await.is_err() {
-            self.remove_folder(id).await;
-        }
-        created
+        self.hub.create(id, wish).await
     }
 
     /// Removes the sessions for a single task that were last used before then; returns their number.
@@ -82,8 +69,8 @@ impl Sessions {
         Ok(removed)
     }
 
-    /// Removes default folders without a session that have not changed since then: a crash may occur between the
-    /// creation of the folder and of the session.
+    /// Removes default folders without a session that have not changed since then: one may be opened while its session
+    /// is deleted.
     pub async fn sweep_folders(&self, before: Timestamp) -> usize {
         let mut removed = 0;
         for id in self.workspaces.left_over(before).await {

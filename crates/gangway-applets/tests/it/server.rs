@@ -54,7 +54,7 @@ impl Service for Applets {
         })
         .unwrap();
         hub.recover().await.unwrap();
-        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
         let sessions = Sessions::new(Arc::clone(&hub), workspaces);
         let apps = AppRegistry::new(&[], &Around::default(), Folders::at(&parts.data));
         let consents = Arc::new(Consents::new(hub, Arc::clone(&asks)));

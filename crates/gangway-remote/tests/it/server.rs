@@ -139,7 +139,7 @@ impl Service for RemoteService {
         limits.queued_prompts = config.queued_prompts.unwrap_or(limits.queued_prompts);
         let models = models(None, &parts);
         let hub = Hub::new(parts.store, agents, limits);
-        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
         let settings = RemoteSettings {
             remote: config.remote_agents.clone(),
             projects: config.projects.clone(),

@@ -124,7 +124,7 @@ impl Service for ToolsService {
         let agents = Agents::new([("builtin".to_owned(), agent)].into(), "builtin").unwrap();
         let hub = Hub::new(parts.store, agents, Limits::default());
         hub.recover().await.unwrap();
-        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
         let (permissions, changes) = watch::channel(0);
         let service = Self {
             sessions: Sessions::new(Arc::clone(&hub), workspaces),

@@ -83,7 +83,7 @@ impl Service for WebAgentService {
         let agents = Agents::new([(AGENT.to_owned(), agent)].into(), AGENT).unwrap();
         let hub = Hub::new(parts.store, agents, Limits::default());
         hub.recover().await.unwrap();
-        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
         let sessions = Sessions::new(Arc::clone(&hub), workspaces);
         let web_agent = Arc::new(WebAgent {
             sites,

@@ -43,7 +43,7 @@ impl Service for WebletService {
         let open = gangway_pages::SocketPages::new(pages, limit, tasks, stop);
         let folders = [put_notes(&parts.data)];
         let apps = AppRegistry::new(&folders, &Around::default(), Folders::at(&parts.data));
-        let workspaces = Arc::new(Workspaces::new(&parts.data).unwrap());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
         let (hub, launches) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
             let agent = |name: &str| {
                 let agent: Arc<dyn Agent> = Arc::new(Scripted::demo().unwrap());

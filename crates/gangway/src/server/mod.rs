@@ -153,9 +153,7 @@ impl Server {
         );
         let stop = CancellationToken::new();
         let live = LiveAgents::load(&store, &stop).await?;
-        let workspaces = Workspaces::new(data)
-            .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
-        let workspaces = Arc::new(workspaces);
+        let workspaces = Arc::new(Workspaces::new(data));
         let page_policy = HeaderValue::from_str(&page_policy(&addresses.frames()))
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let own_url = format!("http://{}", reachable(address));

@@ -203,8 +203,8 @@ async fn folders_of_sessions_that_do_not_exist_are_removed_once_they_are_old() {
     let kept = own.join(session["sessionId"].as_str().unwrap());
     let orphan = own.join(gangway_core::SessionId::new().to_string());
     let other = own.join("not a session");
-    for folder in [&orphan, &other] {
-        std::fs::create_dir(folder).unwrap();
+    for folder in [&kept, &orphan, &other] {
+        std::fs::create_dir_all(folder).unwrap();
     }
     let (hour_ago, soon) = (
         jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1),

@@ -30,6 +30,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let made: serde_json::Value = serde_json::from_slice(&made)?;
     let text = |name: &str| made[name].as_str().context("no such field");
     let (session, folder) = (text("sessionId")?, Path::new(text("cwd")?));
+    std::fs::create_dir_all(folder)?;
     let file = folder.join(NAME);
     fill(&file, size)?;
     let limit = limits::start("file", &[file.to_string_lossy().into_owned()])?;

@@ -238,7 +238,10 @@ fn check_names(names: &[(&str, &Option<String>)]) -> ApiResult<()> {
 async fn workspace(app: &Arc<App>, folder: String) -> ApiResult<String> {
     let checking = {
         let (app, path) = (Arc::clone(app), PathBuf::from(&folder));
-        move || (path.is_absolute() && path.is_dir()).then(|| app.workspaces.check(&path))
+        move || {
+            app.workspaces.make_if_default(&path).ok()?;
+            (path.is_absolute() && path.is_dir()).then(|| app.workspaces.check(&path))
+        }
     };
     let shown: String = folder.chars().take(200).collect();
     match tokio::task::spawn_blocking(checking).await {

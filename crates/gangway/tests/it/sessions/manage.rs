@@ -12,7 +12,8 @@ async fn a_new_session_has_a_folder_of_its_own_and_the_default_agent() {
     assert_eq!(status, 201);
     assert_eq!(session["agent"], "demo");
     assert_eq!(session["state"], "idle");
-    assert!(std::path::Path::new(session["cwd"].as_str().unwrap()).is_dir());
+    // Its folder is created when it is first used.
+    assert!(!std::path::Path::new(session["cwd"].as_str().unwrap()).exists());
     let id = session["sessionId"].as_str().unwrap();
     assert_eq!(server.get(&format!("/api/sessions/{id}")).await.1, session);
 }
