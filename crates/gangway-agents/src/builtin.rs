@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, join},
+};
 use gangway_core::{
     Agent, AgentError, CallId, OWN, QuestionId, Readiness, Source, ToolError, ToolName, Toolbox,
     Turn, Usage,
@@ -44,7 +47,9 @@ impl Builtin {
     }
 
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let mut messages = messages(&turn).await?;
+        let offered = self.tools.tools(turn.session(), turn.prompt());
+        let (messages, mut tools) = join(messages(&turn), offered).await;
+        let mut messages = messages?;
         let mut max_tool_calls = self.max_tool_calls;
         if let Some(question) = turn.open_question() {
             let said = self.resume(&mut turn, &question).await?;
@@ -53,8 +58,9 @@ impl Builtin {
             max_tool_calls = max_tool_calls.saturating_sub(made);
             messages.extend(said);
             messages = fitting(messages, CONTEXT_CHARS);
+            // The answer may have taken long.
+            tools = self.tools.tools(turn.session(), turn.prompt()).await;
         }
-        let tools = self.tools.tools(turn.session(), turn.prompt()).await;
         // Gangway's own tools were selected for this prompt already.
         let (own, mut tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|t| t.name.server() == OWN);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use gangway_core::{
     Caller, OWN, SessionId, Source, Tool, ToolError, ToolName, ToolSource, Toolbox,
 };
@@ -78,9 +78,10 @@ impl Toolbox for Toolset {
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
             let mut tools = self.host.tools();
-            for source in &self.sources {
-                tools.extend(self.visible(source.tools(session, sentence).await));
-            }
+            let sources = self.sources.iter();
+            // At once, since some of them read the disk.
+            let found = join_all(sources.map(|source| source.tools(session, sentence))).await;
+            tools.extend(found.into_iter().flat_map(|found| self.visible(found)));
             tools
         })
     }

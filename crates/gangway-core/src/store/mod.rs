@@ -110,6 +110,14 @@ impl Store {
         self.append_encoded(append).await
     }
 
+    /// Fixes the place of an append in the order of writes. The future that this returns waits until it is written.
+    pub(crate) async fn begin_append(
+        &self,
+        append: Append,
+    ) -> Result<impl Future<Output = Result<Written>> + use<>> {
+        self.begin_encoded(append.encode()?).await
+    }
+
     async fn append_encoded(&self, append: request::Encoded) -> Result<Written> {
         self.begin_encoded(append).await?.await
     }

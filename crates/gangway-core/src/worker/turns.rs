@@ -42,16 +42,16 @@ impl Worker {
             && let Some(next) = self.queue.pop_front()
         {
             let (agent, model) = (self.profile.agent.clone(), self.profile.model.clone());
-            self.append(
-                vec![Event::TurnStarted {
-                    turn: next.turn,
-                    agent: agent.clone(),
-                    model,
-                }],
-                Vec::new(),
-            )
-            .await?;
+            let started = Event::TurnStarted {
+                turn: next.turn,
+                agent: agent.clone(),
+                model,
+            };
+            let started = self.said(vec![started], Vec::new(), None);
+            let started = self.store.begin_append(started).await?;
+            // What the agent says is written after it, so that the agent need not wait for it.
             self.begin(next, &agent, SharedDraft::default(), Vec::new());
+            started.await?;
         }
         self.tell();
         Ok(())
