@@ -1,6 +1,6 @@
 //! An SSE response over a subscription, with heartbeats and a reason at the end.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -8,9 +8,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use futures_util::stream;
+use futures_util::{FutureExt, future::BoxFuture, stream};
 use gangway_core::{Logged, SessionId, Subscription};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::{encode, ending::closing, frame::FeedFrame};
 use crate::metrics::{Counted, Metrics};
@@ -33,11 +33,16 @@ pub enum Pass {
 /// Which events of a session are sent; not boxed, so that an idle reader stays small.
 pub type Filter = fn(u64, &Logged) -> Pass;
 
+/// Marks a response that goes on for as long as its reader stays. The server may write it without the buffers and the
+/// framing of an HTTP connection, and close the connection after it.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenEnded;
+
 /// What is sent of a session's events, and when the stream ends. Generic, not boxed, so that an idle reader stays
 /// small.
 pub trait Source: Send + 'static {
-    /// Resolves once the caller may no longer read.
-    fn revoked(&self) -> impl Future<Output = ()> + Send;
+    /// Resolves once the caller may no longer read. Created once for each reader, not for each event.
+    fn revoked(&self) -> BoxFuture<'static, ()>;
 
     /// Resolves, with the last frame, once the stream is over although its session goes on. A reader that is behind
     /// gets all events first.
@@ -58,8 +63,9 @@ struct Filtered {
 }
 
 impl Source for Filtered {
-    async fn revoked(&self) {
-        self.admitted.ended(&self.http).await;
+    fn revoked(&self) -> BoxFuture<'static, ()> {
+        let (http, admitted) = (Arc::clone(&self.http), self.admitted.clone());
+        async move { admitted.ended(&http).await }.boxed()
     }
 
     fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool {
@@ -74,7 +80,12 @@ impl Source for Filtered {
 struct Reader<S> {
     subscription: Subscription,
     source: S,
+    revoked: BoxFuture<'static, ()>,
     heartbeat: Duration,
+    /// The last write. Not the last event: skipped events are no sign of life.
+    wrote: Instant,
+    /// Moved to a heartbeat after the last write when it fires, so that a write does not touch the timer.
+    silence: Pin<Box<Sleep>>,
     opening: Option<Bytes>,
     over: bool,
     metrics: Arc<Metrics>,
@@ -118,10 +129,15 @@ pub fn follow(
     source: impl Source,
     opening: BytesMut,
 ) -> Response {
+    let heartbeat = Duration::from_secs(http.limits.heartbeat_seconds.max(1));
+    let now = Instant::now();
     let reader = Reader {
         subscription,
+        revoked: source.revoked(),
         source,
-        heartbeat: Duration::from_secs(http.limits.heartbeat_seconds.max(1)),
+        heartbeat,
+        wrote: now,
+        silence: Box::pin(sleep_until(now + heartbeat)),
         opening: Some(opening.freeze()),
         over: false,
         metrics: Arc::clone(&http.metrics),
@@ -131,7 +147,9 @@ pub fn follow(
         let chunk = reader.next().await?;
         Some((Ok::<_, std::convert::Infallible>(chunk), reader))
     });
-    events(Body::from_stream(chunks))
+    let mut response = events(Body::from_stream(chunks));
+    response.extensions_mut().insert(OpenEnded);
+    response
 }
 
 /// A response of a single frame.
@@ -150,25 +168,31 @@ fn events(body: Body) -> Response {
 
 impl<S: Source> Reader<S> {
     async fn next(&mut self) -> Option<Bytes> {
+        self.wrote = Instant::now();
         if let Some(opening) = self.opening.take() {
             return Some(opening);
         }
-        // Since the last write, not since the last event: skipped events are no sign of life.
-        let silent_until = Instant::now() + self.heartbeat;
         while !self.over {
             // Events that must be read from the disk still come before the last frame.
             let behind = self.subscription.is_behind();
             let next = tokio::select! {
                 biased;
-                () = self.source.revoked() => return Some(self.close(Ending::Revoked)),
-                next = timeout_at(silent_until, self.subscription.next(CHUNK)) => next,
+                () = &mut self.revoked => return Some(self.close(Ending::Revoked)),
+                next = self.subscription.next(CHUNK) => next,
                 last = self.source.finished(), if !behind => {
                     self.over = true;
                     return Some(last);
                 }
-            };
-            let Ok(next) = next else {
-                return Some(Bytes::from_static(b": still here\n\n"));
+                () = &mut self.silence => {
+                    let due = self.wrote + self.heartbeat;
+                    let silent = due <= Instant::now();
+                    let next = if silent { Instant::now() + self.heartbeat } else { due };
+                    self.silence.as_mut().reset(next);
+                    if silent {
+                        return Some(Bytes::from_static(b": still here\n\n"));
+                    }
+                    continue;
+                }
             };
             let events = match next {
                 Ok(Ok(events)) => events,

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use bytes::Bytes;
+use futures_util::{FutureExt, future::BoxFuture};
 use gangway_core::{Event, Logged, SessionId};
 use gangway_http::{
     error::{ApiError, ApiResult},
@@ -83,8 +84,9 @@ struct AgentEvents {
 }
 
 impl sse::Source for AgentEvents {
-    async fn revoked(&self) {
-        self.agent.revoked(&self.token).await;
+    fn revoked(&self) -> BoxFuture<'static, ()> {
+        let (agent, token) = (Arc::clone(&self.agent), self.token.clone());
+        async move { agent.revoked(&token).await }.boxed()
     }
 
     async fn finished(&self) -> Bytes {

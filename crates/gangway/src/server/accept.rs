@@ -1,7 +1,6 @@
 //! Accepts connections, with limits on their number, on the time for headers and on stalled writes.
 
 use std::{
-    convert::Infallible,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -9,10 +8,10 @@ use std::{
 
 use axum::{
     extract::ConnectInfo,
-    http::{Request, StatusCode},
-    response::IntoResponse,
+    http::{Method, Request, StatusCode},
+    response::{IntoResponse, Response},
 };
-use gangway_http::{error::ApiError, metrics::Counted};
+use gangway_http::{error::ApiError, feed::sse::OpenEnded, metrics::Counted};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -27,6 +26,7 @@ use super::{
     App,
     early::{Early, Waiting},
     held::Held,
+    open_ended::{self, Taken},
     router,
     share::Shares,
     stall::Stalling,
@@ -102,7 +102,8 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
         let counted = Counted::new(&app.http.metrics.connections);
         let held = Held::new(stream, place, share, counted, tasks.clone());
         let waiting = early.enter(peer.ip(), Instant::now());
-        tasks.spawn(serve(Arc::clone(&app), router.clone(), held, peer, waiting));
+        let (app, router, streams) = (Arc::clone(&app), router.clone(), tasks.clone());
+        tasks.spawn(serve(app, router, held, peer, waiting, streams));
     }
     drop(listener);
     tasks.close();
@@ -115,20 +116,24 @@ async fn serve(
     held: Held,
     peer: SocketAddr,
     waiting: Waiting,
+    streams: TaskTracker,
 ) {
     let gone = waiting.over();
     // Dropped with the first request.
     let waiting = Mutex::new(Some(waiting));
     let stalled = Duration::from_secs(app.http.limits.stalled_seconds.max(1));
     let io = TokioIo::new(Stalling::new(held, stalled));
+    let taken: Arc<Mutex<Option<Response>>> = Arc::default();
+    let take = Arc::clone(&taken);
     let service = service_fn(move |request: Request<Incoming>| {
         waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let router = router.clone();
+        let (router, take) = (router.clone(), Arc::clone(&take));
         // Boxed, since a connection reserves memory for this future as long as it lives, even when idle.
         Box::pin(async move {
+            let gets = *request.method() == Method::GET;
             let (mut request, unread) = Unread::watch(request);
             request.extensions_mut().insert(ConnectInfo(peer));
             let answered = router.oneshot(request).await;
@@ -136,17 +141,20 @@ async fn serve(
                 .unwrap_or_else(|never| match never {})
                 .into_response();
             unread.settle(&mut response).await;
-            Ok::<_, Infallible>(response)
+            if gets && response.extensions().get::<OpenEnded>().is_some() {
+                *take.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+                return Err(Taken);
+            }
+            Ok(response)
         })
     });
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BUFFER)
         .max_headers(HEADERS)
         .serve_connection(io, service)
         .with_upgrades();
-    tokio::pin!(connection);
     let result = tokio::select! {
         result = &mut connection => result,
         () = gone.cancelled() => {
@@ -154,10 +162,16 @@ async fn serve(
             return;
         }
         () = app.http.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            (&mut connection).await
         }
     };
+    let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let (Some(response), Some(parts)) = (taken, connection.into_parts()) {
+        // In a task of its own, which is as small as it can be; this one ends.
+        streams.spawn(open_ended::write(parts.io.into_inner(), response));
+        return;
+    }
     if let Err(error) = result {
         tracing::debug!(%error, "a connection failed");
     }

@@ -8,6 +8,7 @@ mod error;
 mod held;
 mod kinds;
 mod needed;
+mod open_ended;
 mod reachable;
 mod router;
 mod share;
