@@ -47,6 +47,7 @@ export {
 } from "./applet/channel.js";
 export { connect, type ConnectOptions } from "./applet/connect.js";
 export { AppletHost, SANDBOX, type AppletHostOptions } from "./applet/host.js";
+export { RecordedLink, type RecordedApplet } from "./applet/recorded-link.js";
 export type {
   AppletEvents,
   FileChange,

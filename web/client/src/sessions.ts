@@ -74,6 +74,14 @@ export class Sessions {
     });
   }
 
+  /** Every event as JSON Lines, as they are read. */
+  export(
+    sessionId: string,
+    signal?: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    return this.#http.stream(`${path(sessionId)}/export`, { signal }, "GET");
+  }
+
   /** Entries before a number, for pages older than a snapshot. */
   history(
     sessionId: string,

@@ -8,9 +8,20 @@ import { SocketLink } from "./socket-link.js";
 import {
   sizeLimit,
   type ClientMessage,
+  type Link,
+  type LinkEvents,
   type ServerFrame,
   type Told,
 } from "./wire.js";
+
+/** What a host sends through. */
+export interface HostLink extends Link {
+  readonly state: LiveState;
+  /** The frame began anew, and knows of nothing that was asked before. */
+  reset(): void;
+  /** Tries at once instead of waiting for the next attempt. */
+  reconnect(): void;
+}
 
 export interface AppletHostOptions {
   session: string;
@@ -26,6 +37,8 @@ export interface AppletHostOptions {
   onLeave?: () => void;
   /** Gets why the frame is no longer served. */
   onProblem?: (error: GangwayError) => void;
+  /** Makes what answers the frame, instead of a connection to the server. */
+  link?: (events: LinkEvents) => HostLink;
   WebSocket?: typeof WebSocket;
   random?: () => number;
 }
@@ -49,7 +62,7 @@ const ID_LENGTH = 100;
 export class AppletHost {
   readonly #iframe: HTMLIFrameElement;
   readonly #options: AppletHostOptions;
-  readonly #link: SocketLink;
+  readonly #link: HostLink;
   readonly #stop = new AbortController();
   #theme: "light" | "dark";
   #port: MessagePort | null = null;
@@ -68,13 +81,13 @@ export class AppletHost {
     const { session, applet, url, key, onState, WebSocket, random } = options;
     const server = { session, applet, url, key };
     const connection = { ...server, onState, WebSocket, random };
-    this.#link = new SocketLink(
-      { ...connection, askWhy: askWhy(connection) },
-      {
-        onFrame: (frame, bytes) => this.#toFrame(frame, bytes),
-        onClosed: (code, message) => this.#refuse(code, message),
-      },
-    );
+    const events: LinkEvents = {
+      onFrame: (frame, bytes) => this.#toFrame(frame, bytes),
+      onClosed: (code, message) => this.#refuse(code, message),
+    };
+    this.#link =
+      options.link?.(events) ??
+      new SocketLink({ ...connection, askWhy: askWhy(connection) }, events);
     const { signal } = this.#stop;
     window.addEventListener("message", (event) => this.#greeted(event), {
       signal,
