@@ -258,6 +258,6 @@ test("the log tells who did what, by the name people know", () => {
   } as const;
   expect(told(state)).toMatchObject({
     what: "State of NOTES, version 3, by Agent ada",
-    code: true,
+    value: { a: null },
   });
 });

@@ -33,10 +33,10 @@ export function speakerOf(
 
 export interface Told {
   what: string;
-  /** What was said or changed, as it was. */
+  /** What was said, as it was. */
   text: string;
-  /** True for text that is meant for programs. */
-  code?: boolean;
+  /** What was given or changed, as programs have it. */
+  value?: unknown;
 }
 
 /** One event in plain words. */
@@ -73,10 +73,10 @@ export function tell(
       return { what, text: event.content };
     }
     case "tool.execution_start":
-      return coded(`Tool call: ${event.tool}`, event.arguments);
+      return given(`Tool call: ${event.tool}`, event.arguments);
     case "tool.execution_complete":
       return event.success
-        ? coded(`Tool result: ${event.tool}`, event.result)
+        ? given(`Tool result: ${event.tool}`, event.result)
         : { what: `Tool failed: ${event.tool}`, text: event.error ?? "" };
     case "session.question":
       return { what: "Agent question", text: event.question };
@@ -86,7 +86,7 @@ export function tell(
       const by = speakerOf(event.source, nameOf);
       const name = nameOf(event.applet);
       const what = `State of ${name}, version ${event.version}, by ${by}`;
-      return coded(what, event.patch);
+      return given(what, event.patch);
     }
     case "applet.asks":
       return {
@@ -105,7 +105,7 @@ export function tell(
     }
     case "app": {
       const { what, detail } = newsWords(event.news, nameOf(event.app));
-      return coded(what, detail);
+      return given(what, detail);
     }
     case "session.notice":
       return { what: "Notice", text: event.message };
@@ -120,12 +120,10 @@ export function tell(
     }
     default:
       // A newer server may know more than this page.
-      return coded("Unknown event", event);
+      return given(`Event ${(event as EventFrame).type}`, event);
   }
 }
 
-function coded(what: string, value: unknown): Told {
-  // Nothing at all has no JSON.
-  const text = value === undefined ? "" : JSON.stringify(value, null, 1);
-  return { what, text, code: true };
+function given(what: string, value: unknown): Told {
+  return { what, text: "", value };
 }
