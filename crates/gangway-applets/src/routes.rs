@@ -18,7 +18,7 @@ use gangway_http::{
 
 use crate::{
     Applet, AppletService, consent, frame, socket,
-    wire::{AppletList, DecideSpeech, Speakers},
+    wire::{AppletInfo, AppletList, DecideSpeech, Speakers},
 };
 
 #[must_use]
@@ -55,9 +55,13 @@ pub struct Documented;
 /// List the applets
 #[utoipa::path(get, path = "/api/applets", tag = "applets", responses((status = 200, body = AppletList)))]
 async fn list(State(service): State<Arc<AppletService>>) -> Json<AppletList> {
-    let applets = service.registry.list().await;
+    let applets = service.registry.list().await.into_iter();
+    let informed = applets.map(|applet| {
+        let frame = frame_path(&service, &applet.slug);
+        AppletInfo::new(applet, frame)
+    });
     Json(AppletList {
-        applets: applets.into_iter().map(Into::into).collect(),
+        applets: informed.collect(),
     })
 }
 

@@ -26,14 +26,17 @@ pub struct AppletInfo {
     pub description: Option<String>,
     /// `builtin`, `apps` or `data`.
     pub origin: String,
+    /// The URL of its frame, for a page that answers it itself.
+    pub frame: String,
     /// Why it cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<String>,
 }
 
-impl From<Applet> for AppletInfo {
-    fn from(applet: Applet) -> Self {
+impl AppletInfo {
+    #[must_use]
+    pub fn new(applet: Applet, frame: String) -> Self {
         let origin = match applet.origin {
             Origin::Builtin => "builtin",
             Origin::Apps => "apps",
@@ -44,6 +47,7 @@ impl From<Applet> for AppletInfo {
             name: applet.name,
             description: applet.description,
             origin: origin.to_owned(),
+            frame,
             problem: applet.problem,
         }
     }

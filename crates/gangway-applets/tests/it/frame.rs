@@ -48,7 +48,13 @@ async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
     let clock = of("clock").unwrap();
     assert_eq!(
         clock,
-        json!({ "slug": "clock", "name": "A <b>clock</b>", "description": "Tells the time", "origin": "data" })
+        json!({
+            "slug": "clock",
+            "name": "A <b>clock</b>",
+            "description": "Tells the time",
+            "origin": "data",
+            "frame": frame_at(&server, "clock", "frame"),
+        })
     );
     for (slug, problem) in [
         ("broken", "cannot parse meta.json"),

@@ -2992,6 +2992,10 @@ slug: string, name: string, description?: string,
  */
 origin: string, 
 /**
+ * The URL of its frame, for a page that answers it itself.
+ */
+frame: string, 
+/**
  * Why it cannot be opened.
  */
 problem?: string, };
