@@ -1,10 +1,11 @@
 // How the chat page is built: hashed files, nothing inline, nothing from elsewhere.
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defaultClientConditions, defineConfig } from "vite";
+import { replayFile } from "./replay-file.plugin.js";
 import { themeBoot } from "./theme-boot.plugin.js";
 
 export default defineConfig({
-  plugins: [svelte(), themeBoot()],
+  plugins: [svelte(), themeBoot(), replayFile()],
   resolve: { conditions: ["@gangway/source", ...defaultClientConditions] },
   build: {
     target: "es2023",

@@ -1,4 +1,4 @@
-// Starts the page that the address names: the chat, the window of a request, the panel of a chat, an embed, studies, or an app.
+// Starts the page that the address names: the chat, the window of a request, the panel of a chat, an embed, studies, a replay, or an app.
 import { Apps, Asks, Study } from "@gangway/client";
 import { mount, type Component } from "svelte";
 import { takeAddress } from "./embed/address.js";
@@ -50,6 +50,12 @@ async function guarded(): Promise<void> {
     const id = location.pathname.split("/")[2] ?? "";
     const { default: StudyPage } = await import("./study/StudyPage.svelte");
     show(StudyPage, { id: id || null, calls: new Study(login.http) });
+  } else if (/^\/replay(\/|$)/.test(location.pathname)) {
+    const session = location.pathname.split("/")[2] || null;
+    const at = Number(query.get("at") ?? NaN);
+    const { default: ReplayPage } = await import("./replay/ReplayPage.svelte");
+    const from = Number.isSafeInteger(at) ? at : null;
+    show(ReplayPage, { session, at: from, http: login.http });
   } else if (location.pathname === "/open-app") {
     const { default: OpenAppPage } = await import("./apps/OpenAppPage.svelte");
     const [name, to] = [query.get("app") ?? "", query.get("to") ?? "/"];

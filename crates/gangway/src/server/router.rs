@@ -114,8 +114,10 @@ async fn pages(State(app): State<Arc<App>>, request: Request) -> Response {
             | "/permissions"
             | "/permit"
             | "/open-app"
+            | "/replay"
             | "/study"
     ) || path.starts_with("/sessions/")
+        || path.starts_with("/replay/")
         || path.starts_with("/study/");
     if reads && ours {
         if let Some(there) = elsewhere(&app, &request) {

@@ -64,7 +64,14 @@ async fn the_api_document_and_its_page_are_served() {
 #[tokio::test]
 async fn every_page_comes_with_a_strict_policy() {
     let server = TestServer::start().await;
-    for path in ["/", "/sessions/x", "/api/docs", "/api/sessions", "/nothing"] {
+    for path in [
+        "/",
+        "/sessions/x",
+        "/replay/x",
+        "/api/docs",
+        "/api/sessions",
+        "/nothing",
+    ] {
         let response = server.http.get(server.url(path)).send().await.unwrap();
         let headers = response.headers();
         let policy = headers["content-security-policy"].to_str().unwrap();

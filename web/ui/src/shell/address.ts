@@ -36,6 +36,12 @@ export function push(path: string): void {
   }
 }
 
+/** Where a session is replayed, from an event of it on. */
+export function replayOf(sessionId: string, seq?: number): string {
+  const path = `/replay/${encodeURIComponent(sessionId)}`;
+  return seq === undefined ? path : `${path}?at=${seq}`;
+}
+
 export function pathOf(
   sessionId: string | null,
   beside: Record<string, string | null> = {},

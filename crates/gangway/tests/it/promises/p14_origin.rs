@@ -90,6 +90,7 @@ fn endpoints() -> Vec<(String, String)> {
     for (method, path) in [
         ("GET", "/"),
         ("GET", "/sessions/x"),
+        ("GET", "/replay/x"),
         ("GET", "/gangway.js"),
         ("GET", "/broker"),
         ("GET", "/broker.js"),
