@@ -3,7 +3,8 @@ import type { StudyEvent } from "@gangway/client";
 import { expect, test } from "vitest";
 import { plotOf, WIDTH } from "../src/study/plot.js";
 import { readSpec, rowsOf } from "../src/study/spec.js";
-import { clock, momentOf, stepsOf } from "../src/study/steps.js";
+import { clock } from "../src/replay/clock.js";
+import { momentOf, stepsOf } from "../src/study/steps.js";
 
 const START = Date.parse("2026-02-13T10:22:17.000Z");
 

@@ -1,5 +1,7 @@
 // The log of a study session as steps: who did what, why, and what was shown afterwards.
 import type { StudyEvent } from "@gangway/client";
+import { fineClock } from "../replay/clock.js";
+import type { Row } from "../replay/words.js";
 import { fields, list, readSpec, text, type Spec } from "./spec.js";
 
 export type Who = "agent" | "user" | "page" | "relay";
@@ -156,8 +158,15 @@ export function momentOf(value: string | number): number {
   return Number.isFinite(moment) ? moment : 0;
 }
 
-/** Minutes and seconds since the beginning. */
-export function clock(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+const WHO = { agent: "Agent", user: "Person", page: "Page", relay: "Relay" };
+
+/** A step as the timeline shows it. */
+export function rowOf(step: Step | undefined): Row {
+  const { who = "relay", at = 0, what = "", why, problem } = step ?? {};
+  return {
+    // The colors of the picture of the session.
+    ...{ who: WHO[who], tone: who === "page" ? "relay" : who },
+    ...{ time: fineClock(at), what },
+    ...{ more: why ?? "", problem: problem ?? "" },
+  };
 }

@@ -6,6 +6,7 @@ import type {
   StudyEvent,
   StudySummary,
 } from "@gangway/client";
+import { Player, type Track } from "../replay/player.svelte.js";
 import { save } from "./save.js";
 import { stepsOf, type Step } from "./steps.js";
 import { failureOf } from "@gangway/kit/parts/failure.js";
@@ -16,8 +17,9 @@ const PAGE = 500;
 // Enough for hours; the CSV has all of it.
 const MOST_EVENTS = 20_000;
 
-export class StudyState {
+export class StudyState implements Track {
   readonly #study: Study;
+  readonly player = new Player(this);
   readonly id: string | null;
   sessions: StudyEntry[] = $state.raw([]);
   #events: StudyEvent[] = $state.raw([]);
@@ -41,6 +43,18 @@ export class StudyState {
 
   get step(): Step | undefined {
     return this.steps[this.at];
+  }
+
+  get count(): number {
+    return this.steps.length;
+  }
+
+  get position(): number {
+    return this.at;
+  }
+
+  timeOf(position: number): number {
+    return this.steps[position]?.at ?? 0;
   }
 
   follow(): () => void {
