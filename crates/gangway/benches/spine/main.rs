@@ -73,6 +73,7 @@ const FIGURES: &[(&str, Measure)] = &[
     ("applet", |effort| Box::pin(applet::measure(effort))),
     ("apps", |effort| Box::pin(apps::measure(effort))),
     ("pages", |effort| Box::pin(pages::measure(effort))),
+    ("replay", |effort| Box::pin(pages::replay::measure(effort))),
     ("bridge", |effort| Box::pin(bridge::measure(effort))),
     ("extension", |effort| {
         Box::pin(pages::extension::measure(effort))

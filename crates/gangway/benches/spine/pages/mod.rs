@@ -1,6 +1,7 @@
 //! Pages of other origins in Chromium: what a tool call costs them, and how much of a model's pace reaches them.
 
 pub mod extension;
+pub mod replay;
 
 use std::{path::Path, process::Stdio, time::Duration};
 
