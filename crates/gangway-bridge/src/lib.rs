@@ -6,7 +6,7 @@
 //! - `bridge`: what was asked, and who answers; `requests` has what is open, `out` what is to be written
 //! - `named`, `fields`: the messages by name, and what they are in REST; `work` and `streams` answer what needs more
 //! - `pages`: web pages, each with a connection to the server of its own
-//! - `server`, `attach`, `status`: the server, its coming and going, and what the extension is told of that
+//! - `server`, `attach`, `status`: the server, when it starts and ends, and how the extension is notified
 //! - `install`: manifests for browsers
 
 mod attach;

@@ -278,7 +278,7 @@ pub enum Event {
         usage: Option<Usage>,
         /// Whether the queue is empty.
         idle: bool,
-        /// What the answer rests on, where the agent was told to say so.
+        /// The sources of the answer, if the agent was asked to cite them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         citations: Vec<Citation>,
     },

@@ -22,7 +22,7 @@ pub fn escape_text(text: &str) -> String {
     escape(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
 }
 
-/// Removes hidden characters and line breaks, and truncates to so many characters; the end of a cut text is `…`.
+/// Removes hidden characters and line breaks, and truncates to a number of characters; a truncated text ends with `…`.
 #[must_use]
 pub fn strip_to_line(text: &str, limit: usize) -> String {
     let mut out = String::new();

@@ -11,11 +11,11 @@ use super::pane::Pane;
 
 const LINE_BYTES: u64 = 64 << 10;
 
-const HELP: &str = "Type a message and press Enter: everyone who watches this agent sees it, and it answers here too. \
-    While it asks something, type the answer or its number. \
-    Leave with Ctrl-B d; the agent works on. End it with `gangway agents stop`, or on the page Agents.";
+const HELP: &str = "Type a message and press Enter. Everyone who watches this agent sees the message and the answer. \
+    When the agent asks a question, type the answer or its number. \
+    Leave with Ctrl-B d; the agent keeps working. End it with `gangway agents stop`, or on the Agents page.";
 
-const STAYS: &str = "The agent stays: Ctrl-B d leaves this window, `gangway agents stop` ends the agent. /help shows more.";
+const STAYS: &str = "The agent keeps running: Ctrl-B d leaves this window, `gangway agents stop` ends the agent. /help shows more.";
 
 /// Reads lines until the terminal is gone.
 #[must_use]

@@ -73,7 +73,7 @@ impl Registry {
         *self.shared.pages.lock().unwrap() = pages;
     }
 
-    /// Lets so many requests through.
+    /// Lets this many requests through.
     pub fn open(&self, times: usize) {
         self.shared.gate.add_permits(times);
     }

@@ -24,7 +24,7 @@ pub const SKILL: &str = "You are the clerk of a small shop.";
 /// What it has lived through.
 pub const EXPERIENCE: &str = "Once a parrot came in.";
 
-/// A way to a server, for whoever makes agents and talks to them.
+/// A client of a server that creates agents and talks to them.
 pub struct Desk {
     /// Shows the data folder's token.
     pub owner: reqwest::Client,
@@ -178,7 +178,7 @@ impl Desk {
         answered(self.request(Method::POST, "/create").json(&body)).await
     }
 
-    /// An agent that was told this.
+    /// An agent created with this prompt.
     pub async fn agent(&self, prompt: &str) -> Made {
         self.made(wish(prompt)).await
     }
@@ -189,7 +189,7 @@ impl Desk {
         Made::of(&answer)
     }
 
-    /// A request below the path of agents: from the owner, or where an agent's own tokens let in, from nobody.
+    /// A request below the path of agents: from the owner, or without credentials where an agent's own token is enough.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         match path.matches('/').count() {
             0 | 1 => {
@@ -200,7 +200,7 @@ impl Desk {
         }
     }
 
-    /// The same from nobody.
+    /// The same without credentials.
     pub fn nobody(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/api/remote_agents{path}", self.base);
         self.http.request(method, url)
@@ -269,7 +269,7 @@ pub fn wish(prompt: &str) -> Value {
     json!({ "project_name": "shop", "persona_slug": "clerk", "initial_prompt": prompt })
 }
 
-/// Text as it stands in an address.
+/// Text, percent-encoded for a URL.
 pub fn in_address(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }

@@ -52,7 +52,7 @@ impl Model {
         self.0.pieces.concat()
     }
 
-    /// Lets it say so many pieces more.
+    /// Lets it send this many more chunks.
     pub fn release(&self, pieces: usize) {
         self.0.gate.as_ref().unwrap().add_permits(pieces);
     }

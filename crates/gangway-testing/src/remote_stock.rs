@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-/// Ends what a test left in tmux, and sees that nothing of it goes on.
+/// Ends what a test left in tmux, and checks that nothing keeps running.
 pub struct Swept(pub PathBuf);
 
 impl Drop for Swept {

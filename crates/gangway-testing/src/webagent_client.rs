@@ -111,7 +111,7 @@ impl Broker {
         Self::hello_at(server.address, hello, Some(LOCAL_TOKEN)).await
     }
 
-    /// Says hello from a browser of which nobody knows whose it is.
+    /// Sends hello from a browser without a login.
     pub async fn stranger(server: &Client, hello: Value) -> (Self, Value) {
         Self::hello_at(server.address, hello, None).await
     }

@@ -43,7 +43,9 @@ impl Lanes {
                 })
             });
             let place = Arc::clone(&lane.places).try_acquire_owned();
-            let busy = |_| ToolError::Busy("too many tool calls at once; wait for some".to_owned());
+            let busy = |_| {
+                ToolError::Busy("too many tool calls at once; wait for some to finish".to_owned())
+            };
             (Arc::clone(&lane.turns), place.map_err(busy)?)
         };
         let (turns, place) = lane;

@@ -132,7 +132,9 @@ impl Visit {
         }
         doing.last_call = number;
         if doing.calls.len() >= CALLS {
-            return Err(SiteError::too_many("too many calls at once; wait for some"));
+            return Err(SiteError::too_many(
+                "too many calls at once; wait for some to finish",
+            ));
         }
         let stop = self.over.child_token();
         doing.calls.insert(number, stop.clone());

@@ -103,7 +103,7 @@ impl Weblets {
             // The log says it already, and the chat shows the log.
             "notify" => {
                 read::<Notify>(params).and_then(|wish| match wish.message.trim().is_empty() {
-                    true => Err(denied("there is nothing to say")),
+                    true => Err(denied("`message` must not be empty")),
                     false => Ok(json!({ "shown": true })),
                 })
             }
@@ -204,7 +204,7 @@ impl Weblets {
                 .map(Bytes::from)
                 .map_err(|error| denied(format!("`content` is not base64: {error}")))?,
             (Value::String(_), Some(_)) => {
-                return Err(denied("`encoding` is utf8 or base64"));
+                return Err(denied("`encoding` must be utf8 or base64"));
             }
             // A report is often an object; it is kept as people read it.
             (other, _) => serde_json::to_vec_pretty(&other).unwrap_or_default().into(),
@@ -227,11 +227,11 @@ impl Weblets {
 
     async fn open_url(&self, launch: &Launch, wish: OpenUrl) -> Result<Value, AppRefusal> {
         if !wish.url.starts_with("https://") && !wish.url.starts_with("http://") {
-            return Err(denied("only http and https can be opened"));
+            return Err(denied("the URL must begin with http:// or https://"));
         }
         // It is opened as it is, so it is seen as it is.
         if !is_visible(&wish.url) {
-            return Err(denied("the address has characters in it that nobody sees"));
+            return Err(denied("the URL contains invisible characters"));
         }
         let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
         self.consent(launch, "open-url", words, Some(wish.url))
@@ -250,7 +250,9 @@ impl Weblets {
         let shown = escape_line(&wish.arguments.to_string());
         // The user must see all of it before allowing it.
         if shown.chars().count() > SHOWN {
-            let words = format!("more than {SHOWN} characters of arguments cannot be asked about");
+            let words = format!(
+                "the arguments must be at most {SHOWN} characters, so that the user can read them"
+            );
             return Err(denied(words));
         }
         let words = format!("call the tool {tool} with {shown}");
@@ -261,7 +263,7 @@ impl Weblets {
         called.map_err(denied)
     }
 
-    /// Has the agent of the session answer, where the person lets the app speak.
+    /// Has the agent of the session answer, if the user allows messages of the app.
     async fn prompt(
         self: &Arc<Self>,
         session: &Arc<Session>,
@@ -270,13 +272,15 @@ impl Weblets {
         wish: Prompt,
     ) -> Result<Value, AppRefusal> {
         if wish.text.trim().is_empty() {
-            return Err(denied("there is nothing to say"));
+            return Err(denied("`text` must not be empty"));
         }
         let name = format!("{}/prompt/{request}", launch.id);
-        // What was said before the server ended is not asked about again.
+        // A message that was sent before a restart needs no second consent.
         let said = self.hub.store().once(session.id(), &name).await;
         if said.map_err(denied)?.is_none() && !self.lets_speak(session, launch, &wish.text).await {
-            return Err(denied("the person does not let this app speak here"));
+            return Err(denied(
+                "the user denied messages of this app in this session",
+            ));
         }
         let command = Command::Prompt {
             prompt: wish.text,
@@ -288,7 +292,7 @@ impl Weblets {
         };
         let receipt = session.submit_once(command, name).await.map_err(denied)?;
         let Receipt::Accepted { turn } = receipt else {
-            return Err(denied("the session did not take it"));
+            return Err(denied("the session did not accept the message"));
         };
         let mut events = session.subscribe(turn);
         let mut text = String::new();

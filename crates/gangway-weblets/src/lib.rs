@@ -1,8 +1,8 @@
-//! Agent context: weblets are apps that an agent launches with data, and that tell it what happens in them.
+//! Agent context: weblets are apps that an agent launches with data, and that send it events.
 //!
 //! - `launches`: launches and what waits for their agents; `launch` makes one, `token` has the secrets in their addresses,
 //!   `inbox` what an external agent has not taken yet, `presence` which pages and agents are connected
-//! - `deliver`: what app and agent tell each other, noted in the session's log
+//! - `deliver`: messages between app and agent, written to the session's log
 //! - `order`: one client's messages take effect in the order of their arrival
 //! - `actions`: what Gangway does for an app, with the person's consent
 //! - `tools`: launching and following apps as tools for agents

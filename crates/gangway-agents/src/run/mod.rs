@@ -170,7 +170,8 @@ pub async fn run<L: Listener>(
                 let heard = listener.over(&tool).await;
                 heard.map_err(Broken::Listener)?;
             }
-            let words = "Not called: no calls are left. Answer with what is there.";
+            let words =
+                "Not called: the limit of tool calls is reached. Answer with the results so far.";
             results.push((call.clone(), Err(words.to_owned())));
         }
         task.messages.push(Message::Assistant {
@@ -324,7 +325,7 @@ async fn approve<L: Listener>(
     };
     let options = Choice::ALL.map(|choice| choice.label().to_owned());
     let Some(answer) = listener.ask(&question, &options).await? else {
-        let words = format!("{tool} needs approval, and nobody can be asked here");
+        let words = format!("{tool} needs approval, but no user can be asked here");
         return Ok(Err(denied(words)));
     };
     Ok(decided(toolbox, session, tool, &answer).await)

@@ -253,7 +253,7 @@ async fn when_no_calls_are_left_the_model_has_one_last_turn_without_them() {
     );
     // The fourth call has a result, but was not made.
     assert!(
-        matches!(asked[2].messages.last(), Some(Message::Tool { failed: true, content, .. }) if content.contains("no calls are left"))
+        matches!(asked[2].messages.last(), Some(Message::Tool { failed: true, content, .. }) if content.contains("the limit of tool calls is reached"))
     );
 }
 

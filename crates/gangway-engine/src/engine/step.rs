@@ -35,7 +35,7 @@ impl ReadRate {
     fn tokens(&self, shared: bool) -> usize {
         let time = if shared { SHARED } else { ALONE };
         let tokens = (time.as_secs_f64() / self.seconds) as usize;
-        // Worth at most twice the time, which nobody waits for.
+        // Costs at most twice the time, for which no caller waits.
         let least = if !shared && tokens >= TILE / 2 {
             TILE
         } else {

@@ -124,7 +124,7 @@ impl Watches {
             return Ok(orders.clone());
         }
         let (watcher, hints) = kernel::start(self.backend, &self.place).map_err(|error| {
-            FileError::Io(format!("this system lets nothing more be watched: {error}"))
+            FileError::Io(format!("this system allows no more watches: {error}"))
         })?;
         let (sender, orders) = mpsc::channel(ORDERS);
         let tree = tree::Tree::new(

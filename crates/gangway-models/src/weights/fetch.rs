@@ -78,7 +78,7 @@ impl Fetch<'_> {
         }
         Err(WeightsError::Broken {
             at: shown(self.url),
-            reason: "closed the connection again and again".into(),
+            reason: "closed the connection repeatedly".into(),
         })
     }
 
@@ -170,7 +170,7 @@ impl Fetch<'_> {
             return Ok(there);
         }
         self.claim.discard()?;
-        let reason = "sent another range than requested".into();
+        let reason = "sent a different range than requested".into();
         Err(Ended::Broke { reason, got: 0 })
     }
 

@@ -19,7 +19,7 @@ use super::made::WHEEL;
 pub enum Answer {
     /// Standard HTTP.
     Well,
-    /// Announces the full size, but sends only so many bytes.
+    /// Announces the full size, but sends only this many bytes.
     Cut(usize),
     /// The full file, ignoring ranges.
     Whole,

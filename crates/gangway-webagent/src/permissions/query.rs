@@ -6,7 +6,7 @@ use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName, sanitize::is_vis
 
 use super::standing::Standing;
 
-/// Maximum number of tools that one request shows; nobody reads more.
+/// Maximum number of tools that one request shows; users do not read more.
 const TOOLS: usize = 500;
 
 /// A page's permission request.

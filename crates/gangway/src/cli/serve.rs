@@ -130,7 +130,7 @@ async fn serve(args: &ServeArgs, config: Config, data: PathBuf) -> anyhow::Resul
         );
     }
     if nameless && !json {
-        lines += "\nOthers need a name for this machine: put it under `hosts` in config.yaml, and start again.";
+        lines += "\nOther machines need a name for this one: add it to `hosts` in config.yaml and restart.";
     }
     // In one write: a reader of the pipe waits for the first line to know the port, and may then close it.
     io::stdout().write_all(format!("{lines}\n").as_bytes())?;

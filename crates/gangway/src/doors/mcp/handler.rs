@@ -28,9 +28,9 @@ use super::{offer::Door, pages, scope::Scope, sessions};
 /// Instructions for clients.
 const INSTRUCTIONS: &str = "Gangway connects web pages and agents on the user's machine. Tools without a prefix are \
 Gangway's own: read and talk in chat sessions, read and change the state of running applets (applet_howto says how). \
-Those named page-NAME__tool belong to pages that the person has open: they do what the person could do there. list_pages \
-lists these pages, read_page reads what one shows, next_page_event waits for what happens in it. Those named browser__tool use the page that the person has in front, while they allow \
-that. The others belong to the person's own MCP servers and are named server__tool.";
+Those named page-NAME__tool belong to pages that the user has open: they do what the user could do there. list_pages \
+lists these pages, read_page reads what one shows, next_page_event waits for what happens in it. Those named browser__tool use the user's active tab, while the user allows \
+that. The others belong to the user's own MCP servers and are named server__tool.";
 
 /// Progress notifications buffered for a slow client; later ones are dropped.
 const REPORTS: usize = 16;
