@@ -115,7 +115,7 @@ fn whatever_bytes_come_they_are_read_as_the_frames_they_are() {
                 Err(Broken::TooLarge(_)) => break "large",
                 Err(Broken::Io(error)) => panic!("{error}"),
             }
-            // Nobody makes it hold more than was sent.
+            // No input makes it allocate more than was sent.
             assert!(buffer.capacity() <= (bytes.len() * 2).max(256 << 10));
         };
         assert_eq!((&read, ended), (&frames, end));
@@ -138,7 +138,7 @@ fn whatever_bytes_come_they_are_read_as_the_frames_they_are() {
                 }
                 Err(wrong) => {
                     refused += 1;
-                    // Nobody gets a long answer by sending a long mistake.
+                    // A long invalid message does not cause a long answer.
                     let words = wrong.problem.message;
                     assert!(!words.is_empty() && words.chars().count() <= 500, "{words}");
                     assert_eq!(wrong.problem.code, "bad_message");

@@ -1,4 +1,4 @@
-//! What a page may not do on the channel, and what it is told.
+//! Invalid requests of pages on the channel, and their errors.
 
 use futures_util::SinkExt;
 use serde_json::json;

@@ -15,7 +15,7 @@ turns:
   - steps: [{ say: 'done: {{prompt}}' }]
 ";
 
-/// An agent that answers when it is told to.
+/// An agent that answers when the test lets it.
 const ASKING: &str = "turns: [{steps: [{ask: {question: 'on?'}}]}]";
 
 async fn decide(server: &TestServer, session: &str, speak: &str) -> Value {
@@ -58,7 +58,7 @@ async fn a_question_stays_when_its_page_is_loaded_anew_and_what_is_allowed_is_sa
     assert_eq!(list["applets"][0].get("asking"), None, "{list}");
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     assert_eq!(server.prompts(&session).await.len(), 1);
-    // Sent again after it was said: answered the same, and nobody is asked for it.
+    // Repeated after it was sent: same response, and no consent request.
     page.say(invoke("one")).await;
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     assert_eq!(server.prompts(&session).await.len(), 1);
@@ -136,7 +136,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     assert_eq!(page.ask(stop("running")).await["stopped"], true);
     let complete = page.until("invokeComplete").await;
     assert!(complete["error"].as_str().unwrap().contains("stopped"));
-    // The person's message, which waited, goes on.
+    // The user's queued message continues.
     page.until("streamReady").await;
     let refused = page.ask(json!({ "type": "stop" })).await;
     assert_eq!(refused["code"], "consent_denied");

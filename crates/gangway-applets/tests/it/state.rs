@@ -80,7 +80,7 @@ async fn a_tab_does_not_hear_its_own_change_and_one_that_changes_nothing_is_no_v
     let session = server.session().await;
     let mut one = Page::open(&server, &session, "&applet=board").await;
     let mut two = Page::open(&server, &session, "&applet=board").await;
-    // As clients of the original send it: nobody waits for an answer.
+    // Like clients of the original, which do not wait for a response.
     for n in 1..=3 {
         one.say(json!({ "type": "setState", "data": { "n": n } }))
             .await;
@@ -150,7 +150,7 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
         (&told["applet"], &told["data"]),
         (&json!("board"), &json!({ "n": 1 }))
     );
-    // Of several it is none's, and hears of none.
+    // With several applets it belongs to none and gets no events.
     let mut clock = Page::open(&server, &session, "&applet=clock").await;
     let mut bare = Page::open(&server, &session, "").await;
     clock

@@ -89,7 +89,7 @@ async fn seats_are_free_again_when_the_time_of_a_hold_is_over() {
     server.pass(Duration::from_secs(50)).await;
     assert_eq!(visit.status(&server, &seats[0], None).await, "held");
     let again = visit.try_hold(&server, seats, Some(&hold)).await;
-    assert_eq!(again.0, 201, "it begins anew");
+    assert_eq!(again.0, 201, "it starts again");
     server.pass(Duration::from_secs(50)).await;
     assert_eq!(visit.status(&server, &seats[0], None).await, "held");
     server.pass(Duration::from_secs(11)).await;

@@ -146,7 +146,7 @@ async fn the_disk_begins_with_the_commit_of_what_is_to_be_kept_and_syncs_it_once
     for _ in 0..20 {
         let append = append(session, vec![said("x")]);
         let written = store.append_to_keep(append).await.unwrap();
-        // Nobody has requested it yet.
+        // It was not requested yet.
         begins.recv().await.unwrap();
         store.keep(written.commit).await.unwrap();
         store.keep(written.commit).await.unwrap();

@@ -1,4 +1,4 @@
-//! The check of an agent tells its author what the agent gets wrong, and nothing else.
+//! The check of an agent reports exactly what the agent does wrong.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

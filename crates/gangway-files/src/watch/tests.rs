@@ -69,7 +69,7 @@ impl Stage {
 async fn next(watch: &mut Watch) -> (String, ChangeEvent) {
     let Change { path, event } = tokio::time::timeout(LONG, watch.next())
         .await
-        .expect("a change is told")
+        .expect("a change is reported")
         .expect("the watch goes on");
     (path.as_str().to_owned(), event)
 }

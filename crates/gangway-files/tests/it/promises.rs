@@ -33,7 +33,7 @@ fn scale<T>(small: T, full: T) -> T {
 }
 
 /// The content of every file outside, and of none inside.
-const SECRET: &str = "what nobody inside may see";
+const SECRET: &str = "outside of the folder";
 /// Far more than any of this takes; anything longer hangs.
 const LONG: Duration = Duration::from_secs(60);
 

@@ -53,7 +53,7 @@ async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_tells_of_c
     let said = call(&host, "faults/ask", Value::Null).await.unwrap();
     let answer = r#"kept {"action": "accept", "content": {"city": "Rome"}}"#;
     assert_eq!(said[0]["text"], answer);
-    until_said(&host, "somebody listens").await;
+    until_said(&host, "listening").await;
     let mut changes = host.changes();
     call(&host, "faults/grow", Value::Null).await.unwrap();
     let grown = changes.wait_for(|_| host.tools().iter().any(|t| t.name.tool() == "grown"));

@@ -1,4 +1,4 @@
-"""An MCP server that misbehaves as it is told: faults.py [how]. Of the older revision, unless it is told `modern`."""
+"""An MCP server that misbehaves in the given way: faults.py [how]. It has the older revision unless `modern` is given."""
 
 import json
 import os
@@ -170,7 +170,7 @@ for line in sys.stdin:
         LISTENER.append(request["id"])
         send({"method": "notifications/subscriptions/acknowledged", "params": {
             "_meta": {SUBSCRIPTION: request["id"]}, "notifications": {"toolsListChanged": True}}})
-        note("somebody listens")
+        note("listening")
     elif method == "tools/list" and HOW == "wordy":
         page = int(request.get("params", {}).get("cursor") or 0)
         tools = [{"name": f"t{page}", "inputSchema": OBJECT, "outputSchema": {"title": "w" * 3 * 10**6}}]

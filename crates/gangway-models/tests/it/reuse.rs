@@ -17,7 +17,7 @@ use tokio::{
 /// Chats within which a connection must have been used twice.
 const CHATS: usize = 200;
 
-/// Answers every request with this, then ends the body by itself, as servers do.
+/// Answers every request with this and ends the body, as servers do.
 async fn serve(mut stream: TcpStream, answer: &'static str) -> std::io::Result<()> {
     let mut request = Vec::new();
     loop {

@@ -208,7 +208,7 @@ async fn without_a_model_the_answer_says_how_to_get_one() {
     assert_eq!(status, 404);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("gangway models pull"), "{message}");
-    // A provider that needs a key says so, and is not asked without one.
+    // A provider without its key reports that and is not called.
     let wish = with(json!({ "model": "anthropic/claude" }));
     let (status, answer) = server.post("/v1/chat/completions", wish).await;
     assert_eq!(status, 502);

@@ -1,4 +1,4 @@
-//! What nobody should send, and what it comes to.
+//! Invalid messages, and how they are handled.
 
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Connections that break: nothing is lost, nothing comes twice, and a gap is told.
+//! Broken connections: nothing is lost or duplicated, and a gap is reported.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Who hears what: answers go to who asked, pushes to all, and everything else is refused in words.
+//! Routing: responses go to the requester, pushes to all, and everything else is rejected with an error.
 
 use serde_json::{Value, json};
 

@@ -172,7 +172,7 @@ async fn a_study_session_outlives_broken_connections_and_a_restart() {
         .iter()
         .filter(|line| line["direction"] == "internal")
         .count();
-    assert!(joins >= 4, "who came and went is told: {joins}");
+    assert!(joins >= 4, "joins are logged: {joins}");
     assert_eq!(
         code(&agent.ask("session.end", json!({})).await),
         "SESSION_NOT_ACTIVE"
@@ -275,7 +275,7 @@ async fn what_a_page_is_asked_and_answers_is_named_in_the_log_and_so_is_who_aske
     host.reply(&slow, "tool.result", json!({ "ok": true }))
         .await;
     alice.hear().await;
-    // A page does not end a study by itself.
+    // A page cannot end a study.
     host.push("session.ended", json!({ "logFile": "/etc/passwd" }))
         .await;
     assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");

@@ -30,7 +30,7 @@ impl Runner {
         .await
     }
 
-    /// Comes in with a ticket; the first line that it is told.
+    /// Connects with a ticket; returns the first line it receives.
     pub async fn come(ticket: &Ticket, fresh: bool) -> (Self, Option<ToRunner>) {
         // A server that just started may not listen yet.
         let stream = eventually(|| async { UnixStream::connect(&ticket.socket).await.ok() }).await;

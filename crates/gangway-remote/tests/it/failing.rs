@@ -1,4 +1,4 @@
-//! What goes wrong while an agent is made is told, and leaves nothing behind.
+//! Failures during the creation of an agent are reported and leave nothing behind.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn an_agent_that_is_not_ready_in_time_leaves_nothing() {
         let before = yard.stock();
         let (status, error) = yard.create(wish("Hi.")).await;
         assert_eq!((status, error), (408, too_late()));
-        // At once: whoever was told so may look.
+        // Immediately, since the caller may check after the response.
         assert_eq!(yard.stock(), before);
     }
 }
@@ -114,7 +114,7 @@ async fn where_agents_are_switched_off_none_is_made() {
 
 #[tokio::test]
 async fn whoever_hangs_up_in_the_middle_leaves_nothing() {
-    // One that is never ready: whoever hangs up on one that is would leave what is theirs.
+    // One that is never ready, since a ready one belongs to its caller.
     let yard = Yard::with_program("sleep 60", |_| {}).await;
     let before = yard.stock();
     for pause in [1, 5, 10, 20, 40, 80, 200] {

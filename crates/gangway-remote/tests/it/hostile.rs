@@ -98,7 +98,7 @@ async fn what_a_runner_says_twice_too_late_or_out_of_turn_changes_nothing() {
     runner.say(turn, delta(" and after the end")).await;
     runner.say(turn, What::Done { usage: None }).await;
     assert_eq!(yard.answers(&made).await, ["one two"]);
-    // Another one with the same ticket takes its place, and the first is not heard any more.
+    // Another one with the same ticket replaces it; messages of the first are ignored.
     let ticket = Runner::ticket(yard.data()).await;
     let (mut second, _) = Runner::come(&ticket, false).await;
     yard.post(&made, "messages", json!({ "text": "Again." }))
@@ -153,7 +153,7 @@ async fn lines_that_make_no_sense_end_a_connection_and_not_the_agent() {
     assert!(lines.iter().any(|line| line["role"] == "error"));
     yard.post(&made, "messages", json!({ "text": "Again." }))
         .await;
-    // The first message is told again with each connection, the new one after it.
+    // Each connection repeats the first message, followed by the new one.
     while runner.prompted().await == turn {}
 }
 

@@ -7,7 +7,7 @@ use super::{Made, Yard, answered, model::Model, wish};
 
 const SHOP: &str = "https://shop.example";
 
-/// A page of somebody who may use the rest of the API.
+/// A page whose origin may use the rest of the API.
 const GUEST: &str = "https://guest.example";
 
 async fn yard() -> Yard {
@@ -69,7 +69,7 @@ async fn the_page_of_a_chat_names_who_may_hold_it_and_keeps_the_token_to_itself(
     assert_eq!(response.headers()["x-frame-options"], "DENY");
 }
 
-/// What comes of asking for an agent of a project that is not there: 404 for whoever may ask.
+/// The status of creating an agent for an unknown project: 404 for authorized callers.
 async fn may_create(yard: &Yard, origin: Option<&str>, key: Option<&str>) -> (u16, Value) {
     let mut body = wish("Hi.");
     body["project_name"] = json!("nothing");
@@ -114,7 +114,7 @@ async fn a_key_is_needed_by_programs_and_by_pages_of_any_origin() {
             wrong,
             "{origin:?}"
         );
-        // Whoever may talk to an agent may not make another.
+        // The token of an agent cannot create another one.
         let by_agent = may_create(&yard, origin, Some(&made.token)).await;
         assert_eq!(by_agent, wrong, "{origin:?}");
     }

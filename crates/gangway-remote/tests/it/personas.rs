@@ -46,7 +46,7 @@ async fn a_persona_is_written_changed_and_removed_with_its_texts() {
         (read("skill.md"), read("experience.md")),
         ("Know it all.".into(), "Lost once.".into())
     );
-    // Somebody who saw the old texts does not overwrite the new ones, nor does somebody who edits the file.
+    // Neither an editor with the old texts nor an edit of the file overwrites the new ones.
     let (status, error) = put(&yard, "guide", change).await;
     assert_eq!((status, &error["error_code"]), (409, &json!("conflict")));
     std::fs::write(folder.join("skill.md"), "By hand.").unwrap();

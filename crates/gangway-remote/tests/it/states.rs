@@ -73,7 +73,7 @@ async fn a_stream_has_the_state_the_pieces_and_each_change_between_them() {
     );
     let mut text = String::new();
     for _ in 0..3 {
-        // Each piece arrives before the next is said.
+        // Each chunk arrives before the next one is sent.
         yard.model.release(1);
         let piece = stream.until("assistant.message_delta").await;
         text += piece.data["delta"].as_str().unwrap();

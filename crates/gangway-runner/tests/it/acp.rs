@@ -150,7 +150,7 @@ async fn an_agent_that_does_not_stop_is_started_anew() {
     connection.send(ToRunner::Stop { turn: 1 }).await;
     let all = ask(&mut connection, 2, "parts").await;
     assert!(matches!(&all[1], What::Notice { text } if text.contains("restarted")));
-    assert!(words(&all).starts_with("You help."), "it is told again");
+    assert!(words(&all).starts_with("You help."), "it is sent again");
     until(&seconds, 1).await;
 }
 

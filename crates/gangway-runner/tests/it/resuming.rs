@@ -91,7 +91,7 @@ async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
     assert_eq!(text(&known), "word ".repeat(10_000));
     assert!(
         known.len() < 100,
-        "pieces that nobody took are joined: {}",
+        "chunks that were not taken are joined: {}",
         known.len()
     );
 }

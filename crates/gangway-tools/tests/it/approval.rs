@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{TestServer, ready, with_memory};
 
-/// A model that calls this tool of the memory server so many times at once, and says "Done." once it has a result.
+/// A model that calls this tool of the memory server this many times at once, and answers "Done." to the result.
 async fn model(tool: &str, times: usize) -> (Fake, String) {
     let call = |n: usize| {
         let arguments = json!({ "entities": [{ "name": format!("Ada{n}"), "entityType": "person", "observations": [] }] });
@@ -280,7 +280,7 @@ async fn a_question_survives_a_restart_and_its_answer_lets_the_turn_go_on() {
         assert!(running);
         answer(&server, &session, &asked, text).await;
         let frames = turn_of(&server, &asked).await.rest().await;
-        // The first call was approved but not made when the process ended: it is told as such, never made twice.
+        // The first call was approved but not made when the process ended: it is reported and never repeated.
         assert_eq!(results(&frames), [false, called], "{text}: {frames:?}");
         assert_eq!(frames.last().unwrap()["outcome"], "completed");
         let requests = model.asked();

@@ -37,7 +37,7 @@ async fn an_unknown_scope_is_not_granted_and_the_known_ones_are_asked() {
         "scopes": { "web:fetch": "not-granted", "model:prompt": "granted-always" },
     });
     assert_eq!(page.end(id).await.1.unwrap(), answer);
-    // Nobody is asked about what there is not.
+    // There is no request for something that does not exist.
     let wish = json!({ "scopes": ["web:fetch"] });
     let answer = json!({ "granted": false, "scopes": { "web:fetch": "not-granted" } });
     assert_eq!(

@@ -87,7 +87,7 @@ async fn a_call_beyond_the_concurrent_limit_waits_and_usage_is_estimated_when_th
     let made = other.call("text.create", json!({})).await.unwrap();
     let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });
     other.begin("text.prompt", wish).await;
-    // What another call needs no model for goes on meanwhile.
+    // Calls without a model continue meanwhile.
     other.call("permissions.list", json!({})).await.unwrap();
     assert_eq!(model.asked().len(), 1);
     page.say(json!({ "type": "abort", "id": first })).await;

@@ -81,7 +81,7 @@ async fn a_lost_connection_loses_nothing_and_does_nothing_twice() {
         .collect();
     assert!("abc".ends_with(&text), "{text}");
     assert_eq!(model.asked().len(), 1);
-    // Somebody who guesses the visit from another origin begins anew.
+    // Guessing the visit from another origin starts a new one.
     let (_, welcome) = page.again(&server, "https://other.example").await;
     assert_eq!(welcome["resumed"], false);
 }

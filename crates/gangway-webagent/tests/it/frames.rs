@@ -110,7 +110,7 @@ async fn a_delegation_serves_nobody_else_and_no_framed_page_makes_one_of_its_own
         evil.refused("frame.accept", stolen).await,
         "ERR_PERMISSION_DENIED"
     );
-    // The right origin under another page, of which its browser tells.
+    // The right origin below another page, as reported by the browser.
     let mut elsewhere = framed(&server, PAY, &[EVIL]).await;
     let passed_on = token(&mut top, PAY).await;
     assert_eq!(

@@ -13,7 +13,7 @@ async fn a_page_asks_lists_and_calls_and_every_check_has_its_place() {
     let server = server(&Fake::streams(&[])).await;
     let mut page = Broker::of(&server, SHOP).await;
     let call = json!({ "tool": "memory/read_graph", "args": {} });
-    // Without the scope it cannot tell which tools there are.
+    // Without the scope it cannot find out which tools exist.
     for tool in ["memory/read_graph", "memory/none", "none"] {
         let call = json!({ "tool": tool });
         assert_eq!(page.refused("tools.call", call).await, "ERR_SCOPE_REQUIRED");

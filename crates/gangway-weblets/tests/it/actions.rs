@@ -203,7 +203,7 @@ async fn a_question_goes_with_its_page_and_comes_back_with_it() {
     eventually(async || (presence.count(launch, Side::Page) == 0).then_some(())).await;
     server.pass(Duration::from_secs(16)).await;
     let gone = eventually(async || (open(&server) == 0).then_some(()));
-    // Not much later, or it was somebody else's timeout that ended.
+    // Not much later; otherwise another timeout has ended it.
     let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
     assert!(gone.is_ok(), "the question stays");
     let mut page = Line::page(&server, &launched, "").await;

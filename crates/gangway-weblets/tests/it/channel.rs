@@ -20,7 +20,7 @@ async fn an_event_is_acknowledged_once_the_agent_took_it_fr_emit_001_fr_emit_004
     assert_eq!(heard["event"], "note-added");
     assert_eq!(heard["payload"], json!({ "text": "milk" }));
     assert_eq!(heard["weblet"], "notes");
-    assert!(page.is_silent().await, "nobody took it yet");
+    assert!(page.is_silent().await, "it was not taken yet");
     agent.say(json!({ "type": "weblet-ack", "id": "e1" })).await;
     assert_eq!(
         page.hear().await,
@@ -90,7 +90,7 @@ async fn an_event_that_is_sent_again_reaches_the_agent_once_also_across_a_restar
         json!({ "type": "weblet-ack", "id": "e1" })
     );
     assert!(agent.is_silent().await);
-    // Once taken, it is acknowledged at once however often it comes, and told to nobody again.
+    // Once taken, it is acknowledged immediately however often it is repeated, and not delivered again.
     let server = server.restart().await;
     let mut page = Line::page(&server, &launched, "").await;
     page.emit("e1", "note-added", json!(1)).await;
@@ -179,7 +179,7 @@ async fn what_the_agent_says_reaches_every_page_and_is_caught_up_with_after_a_ga
     let since = format!("&since={}", told["seq"]);
     let mut one = Line::page(&server, &launched, &since).await;
     assert_eq!(one.hear().await["event"], "missed");
-    // A number that is not there any more is said so, after the welcome that every page waits for.
+    // An unavailable number causes a resync after the welcome.
     let mut far = Line::page(&server, &launched, "&since=99999").await;
     assert_eq!(far.hear().await["type"], "resync");
 }

@@ -1,4 +1,4 @@
-//! A page whose launch is no more is told so, and not to come back.
+//! A page whose launch is gone is notified and does not reconnect.
 
 use std::time::Duration;
 

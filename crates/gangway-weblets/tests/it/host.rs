@@ -59,7 +59,7 @@ async fn an_address_is_good_for_the_browser_that_opened_it_first() {
         assert!(cookie.contains(part), "{cookie}");
     }
     let pair = cookie.split(';').next().unwrap().to_owned();
-    // Loaded anew, or in a second tab, it is there again.
+    // It is available again after a reload or in a second tab.
     let again = get(&server, &path, &[("cookie", &pair)]).await;
     assert_eq!(again.status(), 200);
     assert!(again.headers().get("set-cookie").is_none());
@@ -121,7 +121,7 @@ async fn an_address_that_was_opened_a_moment_ago_ends_with_its_session() {
     for _ in 0..2 {
         let again = get(&server, &path, &[("cookie", &pair)]).await;
         assert_eq!(again.status(), 200);
-        // What is remembered opens it for nobody else.
+        // The cache opens it for no other browser.
         assert_eq!(get(&server, &path, &[]).await.status(), 410);
     }
     server.delete(launched["sessionId"].as_str().unwrap()).await;

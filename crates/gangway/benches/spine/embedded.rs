@@ -31,7 +31,7 @@ const NODE_BAR: f64 = 0.8;
 /// A question.
 #[derive(Serialize, Deserialize)]
 pub struct Asked {
-    /// What the model is told first.
+    /// The system prompt.
     pub system: String,
     /// What it is asked.
     pub user: String,

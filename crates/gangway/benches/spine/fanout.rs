@@ -10,7 +10,7 @@ use crate::{
     table::Row,
 };
 
-/// Fewer tokens than a session keeps in memory, so that nobody is cut off for being slow when all are.
+/// Fewer tokens than a session keeps in memory, so that no reader is disconnected for being slow when all are.
 const FAST_TOKENS: u64 = 2000;
 
 /// Full speed to 500 readers on each wire, then 50 tokens a second to 200.

@@ -47,7 +47,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Tells of each message that ends in these bytes: its length, and its content where that is small.
+    /// Reports each message that ends in these bytes: its length, and its content if it is small.
     pub fn push(&mut self, mut bytes: &[u8], mut each: impl FnMut(usize, &[u8])) {
         while let [next, rest @ ..] = bytes {
             if self.head.is_empty() || self.body == 0 {

@@ -184,7 +184,7 @@ async fn begun(process: Measured) -> anyhow::Result<(Measured, Way)> {
     }
 }
 
-/// Waits until Gangway has so many servers, all ready.
+/// Waits until Gangway has this many servers, all ready.
 pub async fn all_ready(gangway: &Measured, count: usize) -> anyhow::Result<()> {
     let begin = Instant::now();
     let mut connection = Connection::open(gangway.address).await?;

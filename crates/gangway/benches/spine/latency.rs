@@ -1,4 +1,4 @@
-//! Reads a stream of stamped tokens and tells how long each was on its way.
+//! Reads a stream of timestamped tokens and measures the latency of each.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Cores, processes, and what they use, as the kernel tells it.
+//! Cores, processes and their resources, as reported by the kernel.
 
 use std::{
     io::{BufRead, BufReader},
@@ -66,7 +66,7 @@ impl Measured {
         Ok(Self { child, address })
     }
 
-    /// Starts one that does not say where it listens, because it was told.
+    /// Starts one with a given address, which it does not print.
     pub fn start_at(mut command: Command, address: SocketAddr) -> anyhow::Result<Self> {
         let child = command
             .stdin(Stdio::null())

@@ -1,7 +1,7 @@
 //! `cargo bench -p gangway --bench spine`: what the real binary costs beside the least that the same result can cost.
 //!
 //! The server under test has core 0 to itself, this driver has core 1, and rounds of both sides are interleaved, so
-//! that only ratios within one run count. A figure that is short is told, never an error.
+//! that only ratios within one run count. A figure below its target is reported, never an error.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -216,7 +216,7 @@ async fn timed(
     Ok(())
 }
 
-/// Settings with so many bare servers, the first of them `echo`, and no limit that a driver would meet.
+/// Settings with this many bare servers, the first of them `echo`, and no limits that the benchmark would reach.
 pub fn settings(count: usize) -> anyhow::Result<String> {
     let [program, part] = gateways::server()?;
     let mut text = "tools:\n  at_once: 64\nmcp_servers:\n".to_owned();

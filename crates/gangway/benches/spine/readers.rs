@@ -78,7 +78,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// With so many readers.
+    /// With this many readers.
     pub async fn start(readers: usize) -> anyhow::Result<Self> {
         let limit = limits::start("feed", &[])?;
         let readers = Readers::open(limit.address, "/feed", Wire::Sse, readers).await?;
@@ -89,7 +89,7 @@ impl Bare {
         })
     }
 
-    /// So many tokens, with such a time between them.
+    /// This many tokens, with this time between them.
     pub async fn round(&mut self, tokens: u64, pace: Duration) -> anyhow::Result<()> {
         let before = Before::new(&self.limit)?;
         let seen = self.readers.each();

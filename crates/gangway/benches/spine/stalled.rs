@@ -83,7 +83,7 @@ impl Samples {
             let mut caller = gangway.connect().await?;
             let session = new_session(&mut caller).await?;
             let path = feed(&session);
-            // Held until all is said, so that they stall and do not hang up.
+            // Held until everything is sent, so that they stall instead of disconnecting.
             let mut stuck = Vec::new();
             for _ in 0..stalling {
                 stuck.push(stalled(address, &path).await?);
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-/// The peak growth of the server in MiB while one session said a megabyte in each of so many turns.
+/// The peak memory growth of the server in MiB while a session streams a megabyte in each of this many turns.
 #[expect(clippy::cast_precision_loss, reason = "bytes far below 2^52")]
 async fn growth(turns: usize, stalling: usize) -> anyhow::Result<f64> {
     // Half of the megabyte are tokens, half the message that stands for them.

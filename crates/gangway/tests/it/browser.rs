@@ -75,7 +75,7 @@ async fn call(server: &TestServer, name: &str, arguments: Value) -> Result<Value
     browser.call(&caller, &tool(name), arguments).await
 }
 
-/// Waits until so many tools are there.
+/// Waits until there are this many tools.
 async fn offered(server: &TestServer, count: usize) {
     eventually(|| async {
         (server.app.web_agent.browser.all().await.len() == count).then_some(())

@@ -211,7 +211,11 @@ async fn an_applet_is_asked_about_until_somebody_decided() {
     assert_eq!(of().await, Leave::Open, "it was for once");
     assert_eq!(decide(Leave::Denied).await, receipt(Leave::Denied, 5));
     assert_eq!(of().await, Leave::Denied);
-    assert_eq!(ask().await, receipt(Leave::Denied, 5), "nobody is asked");
+    assert_eq!(
+        ask().await,
+        receipt(Leave::Denied, 5),
+        "the user is not asked"
+    );
     assert_eq!(unask().await, Ok(Receipt::Done));
     assert_eq!(session.head(), 5, "what was decided stands");
     assert_eq!(decide(Leave::Open).await, receipt(Leave::Open, 6));

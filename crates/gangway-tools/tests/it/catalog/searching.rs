@@ -59,7 +59,7 @@ async fn looking_at_the_catalog_fetches_it_and_words_find_servers() {
     entries.push(entry("io.test/other", "Knows no weather"));
     let registry = Registry::start(vec![Page::Entries(entries, None)]).await;
     let server = with(&registry).await;
-    // Nobody is kept waiting: the first look shows what is there.
+    // Without waiting, the first response has what is available.
     let (_, page) = server.get("/api/mcp/catalog").await;
     assert_eq!(page["source"], "built-in");
     let page = fetched(&server).await;

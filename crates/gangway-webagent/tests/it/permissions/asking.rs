@@ -44,7 +44,7 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
         grant(&server.service.permissions, Scope::ChatOpen),
         Grant::Always
     );
-    // Nothing is missing now, so nobody is asked.
+    // Nothing is missing now, so the user is not asked.
     let again = Asking::begin(&server.service.permissions, query(SHOP, &scopes));
     assert_eq!(again.outcome().await.decision, Decision::NothingToAsk);
 }

@@ -157,7 +157,7 @@ async fn whoever_fills_the_log_pushes_out_its_own_entries_and_nobody_elses() {
 #[tokio::test(flavor = "current_thread")]
 async fn uses_that_are_too_many_to_write_down_are_counted() {
     let server = TestServer::start().await;
-    // Without a pause: nobody writes meanwhile.
+    // Without a pause, so that nothing is written meanwhile.
     for number in 0..3000 {
         server
             .service

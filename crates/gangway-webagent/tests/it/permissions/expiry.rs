@@ -18,7 +18,7 @@ use crate::server::TestServer;
 
 const HOUR: u64 = 60 * 60;
 
-/// The clock on the wall goes on while the other stands still, so ends are known to the minute.
+/// The wall clock advances while tokio's clock is paused, so ends are known to the minute.
 const MINUTE: u64 = 60;
 
 async fn always(
@@ -81,7 +81,7 @@ async fn a_grant_for_an_hour_ends_after_an_hour_with_its_tools_and_servers_and_c
     );
     permissions.check_tool(&origin(SHOP), &read).unwrap_err();
     assert!(!permissions.keeps_server(&origin(SHOP), "https://shop.example/mcp"));
-    // What runs hears of it as of a revocation.
+    // Running calls end as after a revocation.
     assert!(changes.has_changed().unwrap());
     assert_eq!(grant(permissions, Scope::ModelPrompt), Grant::Always);
     let log = permissions.log(None, None, 10).await.unwrap().entries;

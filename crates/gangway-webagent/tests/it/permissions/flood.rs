@@ -27,7 +27,7 @@ async fn three_questions_wait_behind_the_one_that_is_shown_and_no_more() {
     let one_more = Asking::begin(permissions, query(SHOP, &[Scope::ActiveTabRead]));
     assert_eq!(one_more.task.await.unwrap(), Err(TooMany));
     assert_eq!(TooMany.code(), "ERR_RATE_LIMITED");
-    // Nobody else is shut out.
+    // Other origins are not affected.
     Asking::begin(
         permissions,
         query("https://other.example", &[Scope::ModelPrompt]),

@@ -45,7 +45,7 @@ async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_
     );
     let (_, list) = server.get("/api/permissions").await;
     assert_eq!(list["origins"][0]["onceOnly"], true);
-    // A denial lets nobody do anything, so it is kept.
+    // A denial allows nothing, so it is kept.
     let denied = json!({ "origin": LAN, "scopes": { "chat:open": "denied" } });
     assert_eq!(patch(&server, denied).await.0, 200);
     let server = server.restart().await;

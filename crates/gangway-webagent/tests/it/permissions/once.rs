@@ -26,7 +26,7 @@ impl Still {
     pub(super) async fn on(folder: TempDir) -> Self {
         let store = Store::open(folder.path()).unwrap();
         let (standing, ended) = std::sync::mpsc::channel();
-        // While something blocks, a paused clock does not move by itself: the disk is waited for in real time.
+        // While something blocks, a paused clock does not advance: the disk takes real time.
         tokio::task::spawn_blocking(move || ended.recv());
         let asks = Arc::<Asks>::default();
         Self {
@@ -91,7 +91,7 @@ async fn once_ends_half_a_minute_after_the_last_page_of_its_tab() {
         .permissions
         .visit(&origin("https://other.example"), &tab(1));
     still.give(Scope::ModelPrompt).await;
-    // The page is loaded anew.
+    // The page is reloaded.
     drop(first);
     pass(29).await;
     let second = still.permissions.visit(&origin(SHOP), &tab(1));
@@ -185,7 +185,7 @@ async fn a_window_that_is_closed_and_does_not_come_back_leaves_the_question_unan
     let window = still.asks.window(&id).unwrap();
     drop(window);
     pass(1).await;
-    // It was loaded anew.
+    // It was reloaded.
     let window = still.asks.window(&id).unwrap();
     drop(window);
     pass(1).await;

@@ -1,4 +1,4 @@
-//! `/ws/asks`: what our pages hear, and the window of a question.
+//! `/ws/asks`: notifications for Gangway's pages, and the window of a request.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl Watching {
         }
     }
 
-    /// The origins of the questions that are told next.
+    /// The origins of the requests in the next frame.
     async fn asks(&mut self) -> Vec<String> {
         let frame = self.hear().await;
         assert_eq!(frame["type"], "asks", "{frame}");
@@ -120,7 +120,7 @@ async fn closing_the_window_of_a_question_leaves_it_unanswered() {
     let outcome = asking.outcome().await;
     assert_eq!(outcome.decision, Decision::Unanswered);
     assert!(any.asks().await.is_empty());
-    // The window of a question that is over hears that there is none.
+    // The window of an answered request gets an empty list.
     let mut window = Watching::open(&server, &format!("?ask={id}")).await;
     assert!(window.asks().await.is_empty());
 }
@@ -158,7 +158,7 @@ async fn pages_of_others_hear_nothing_and_nonsense_is_refused() {
     assert_eq!(server.get("/ws/asks").await.0, 426);
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
-    // What is said here is not heard, and too much of it ends the connection.
+    // Messages of clients are ignored, and too many end the connection.
     page.0.send(Message::text("{}")).await.unwrap();
     page.0.send(Message::text("x".repeat(5000))).await.unwrap();
     assert_eq!(page.hear().await, json!({ "closed": 1009 }));

@@ -1,4 +1,4 @@
-//! The session channel of pages: what changes told to many tabs, a change from one tab to another, and large files.
+//! The applet channel: changes for many tabs, a change from one tab to another, and large files.
 
 mod change;
 mod file;

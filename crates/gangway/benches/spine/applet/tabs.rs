@@ -15,7 +15,7 @@ use crate::{
     table::Row,
 };
 
-/// Fewer than a session keeps in memory, so that nobody is cut off for being slow when all are.
+/// Fewer than a session keeps in memory, so that no reader is disconnected for being slow when all are.
 const FAST_CHANGES: u64 = 2000;
 
 /// 500 tabs as fast as it goes, 200 at the pace of a model, and 5,000 that only wait.

@@ -1,4 +1,4 @@
-//! What a page tells its agent, until it knows that the agent has it and that it is on the disk.
+//! Events of a page, until they are acknowledged by the agent and on disk.
 
 use std::{
     fs::File,
@@ -114,7 +114,7 @@ fn ack(id: &str) -> String {
     json!({ "type": "weblet-ack", "id": id }).to_string()
 }
 
-/// Says so many events, each when its time has come, and counts from that time: one that waits for those before it
+/// Sends this many events, each at its scheduled time, and measures from that time: one that waits for those before it
 /// waits. The times in milliseconds.
 async fn talk(
     mut page: Page,

@@ -1,4 +1,4 @@
-//! Apps that agents launch: the script in their page, what they tell an agent, and how fast the page is sent.
+//! Launched apps: the script in their page, their events, and how fast the page is sent.
 
 mod emit;
 mod inject;
@@ -62,7 +62,7 @@ struct Launched {
 }
 
 impl Launched {
-    /// Launches the app with about so many bytes of data, for an agent from outside, and opens its page.
+    /// Launches the app with about this many bytes of data, for an external agent, and opens its page.
     async fn new(gangway: &Gangway, bytes: usize) -> anyhow::Result<Self> {
         let mut connection = gangway.connect().await?;
         let wish = json!({ "agent": "bench", "data": { "expenses": expenses(bytes) } });
@@ -137,7 +137,7 @@ impl Launched {
     }
 }
 
-/// As many expenses as make so many bytes of JSON.
+/// As many expenses as make this many bytes of JSON.
 fn expenses(bytes: usize) -> Vec<Value> {
     let one = |nth: usize| {
         let category = ["food", "rent", "travel"][nth % 3];

@@ -1,4 +1,4 @@
-//! A WebSocket that sends back what it hears, for browsers.
+//! A WebSocket echo server, for browsers.
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What is said back; the rest is parsed and nothing more.
+/// The response; other messages are only parsed.
 #[derive(Deserialize)]
 struct Ping<'a> {
     request_id: &'a str,
@@ -13,7 +13,7 @@ struct Ping<'a> {
     data: &'a RawValue,
 }
 
-/// Answers until nobody asks.
+/// Answers until the input ends.
 pub fn run() -> anyhow::Result<()> {
     let mut from = BufReader::with_capacity(64 << 10, std::io::stdin().lock());
     let mut to = std::io::stdout().lock();

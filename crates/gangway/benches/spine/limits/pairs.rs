@@ -1,4 +1,4 @@
-//! A relay of many sessions at its barest: what one of two WebSockets says, the other hears, and nobody reads it. One
+//! A minimal relay of many sessions: forwards messages between two WebSockets without reading them. One
 //! thread for all of them, and one write for what came in one read.
 
 use tokio::{

@@ -1,4 +1,4 @@
-//! A relay at its barest: what one WebSocket says, the other hears. One thread for each, which waits in the read.
+//! A minimal relay: forwards messages between two WebSockets. One thread for each, blocked in reads.
 
 use std::{
     io::{Read, Write},

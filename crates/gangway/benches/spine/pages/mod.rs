@@ -98,7 +98,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// What a script for Node saw, which was told this.
+/// The output of a Node script with this input.
 async fn drive<T: DeserializeOwned>(
     script: &str,
     packages: &str,

@@ -39,7 +39,7 @@ async function call({ tool, echo, calls }) {
   const socket = new WebSocket(echo);
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;
-    socket.onerror = () => reject(new Error("nobody echoes"));
+    socket.onerror = () => reject(new Error("no echo"));
   });
   const echoed = (text) =>
     new Promise((resolve) => {

@@ -1,4 +1,4 @@
-//! The relay between agents and pages: round trips through it, and how large what pages tell grows.
+//! The relay between agents and pages: round trips, and the growth of updates.
 
 mod pairs;
 mod trips;

@@ -37,7 +37,7 @@ struct Agent {
 }
 
 impl Pairs {
-    /// So many, all let in.
+    /// This many, all joined.
     pub async fn open(relay: &Measured, door: Door, count: usize) -> anyhow::Result<Self> {
         let (mut agents, mut pages) = (Vec::new(), JoinSet::new());
         for nth in 0..count {
@@ -65,7 +65,7 @@ impl Pairs {
         })
     }
 
-    /// So many round trips of each agent, so many in flight.
+    /// This many round trips per agent, with this many in flight.
     pub async fn many(&mut self, each: u64, flight: u64) -> anyhow::Result<()> {
         let mut tasks = JoinSet::new();
         for mut agent in self.agents.drain(..) {

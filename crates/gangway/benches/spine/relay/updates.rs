@@ -1,4 +1,4 @@
-//! What the booking page tells agents after each step, in Chromium: how large it is early and late in a session.
+//! Updates of the booking page after each step, in Chromium: their size early and late in a session.
 
 use std::{path::Path, process::Stdio};
 

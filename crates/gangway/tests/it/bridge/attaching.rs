@@ -200,7 +200,7 @@ fn a_server_that_dies_ends_everything_that_was_open_and_the_next_one_is_used() {
     );
     pipe.status("server");
     assert_eq!(pipe.status("server")["state"], "gone");
-    // It answers by itself what it can answer by itself.
+    // It answers itself what needs no server.
     assert_eq!(pipe.get("ping", json!({ "data": 1 })), json!(1));
     let up = pipe.status("server");
     assert_eq!(
@@ -318,7 +318,7 @@ fn a_browser_that_starts_it_for_somebody_else_is_told_no() {
 #[test]
 fn what_a_page_says_before_its_connection_stands_waits_and_not_without_end() {
     let folder = alone();
-    // Somebody has the folder, takes connections, and says nothing on them.
+    // A process holds the folder and accepts connections, but never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut taken = gangway_client::DataFolder::take(folder.path()).unwrap();
     let note = ServerNote {
@@ -343,6 +343,6 @@ fn what_a_page_says_before_its_connection_stands_waits_and_not_without_end() {
     );
     pipe.page_says("v2", &json!({ "type": "call" }));
     assert_eq!(pipe.answer("v2").unwrap_err()["code"], "too_many_requests");
-    // The end does not wait for anybody.
+    // The end waits for no request.
     assert_eq!(pipe.end(), 0);
 }

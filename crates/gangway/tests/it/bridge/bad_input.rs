@@ -1,4 +1,4 @@
-//! What nobody should send, and what comes of it.
+//! Invalid messages, and how they are handled.
 
 use std::{
     io::{Read, Write},
@@ -126,7 +126,7 @@ fn whatever_is_no_message_is_refused_and_the_next_one_is_served() {
     }
     let long = format!(r#"{{"type":"ping","request_id":"{}"}}"#, "a".repeat(65));
     assert_eq!(refused(&mut pipe, long.as_bytes()).1, "bad_message");
-    // Depth is nobody's problem where nobody looks inside.
+    // Depth does not matter where the content is not parsed.
     pipe.throw(&framed(deep.as_bytes()));
     pipe.answer("d").unwrap();
     let error = pipe

@@ -22,7 +22,7 @@ use crate::support::TestServer;
 /// Settings of a Gangway that looks at nothing around it.
 const ALONE: &str = "listen: 127.0.0.1:0\ndefault_agent: demo\nmodels: {detect: false}\ntools: {catalog_url: 'off'}\n";
 
-/// A folder for bridges, which may start a Gangway; what goes on in it ends with it.
+/// A folder for bridges, which may start a server; dropping it ends all of them.
 struct Swept(tempfile::TempDir);
 
 impl Swept {
@@ -57,14 +57,14 @@ fn processes(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// A folder for a bridge that finds nobody.
+/// A folder for a bridge that finds no server.
 fn alone() -> Swept {
     let folder = Swept::new();
     std::fs::write(folder.path().join("config.yaml"), ALONE).unwrap();
     folder
 }
 
-/// Waits until nobody has a folder any more.
+/// Waits until no process holds the folder.
 fn eventually_free(data: &Path) {
     for _ in 0..500 {
         if DataFolder::take(data).is_ok() {
@@ -72,7 +72,7 @@ fn eventually_free(data: &Path) {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    panic!("somebody still has {}", data.display());
+    panic!("a process still holds {}", data.display());
 }
 
 /// Announces a server of this process, as `gangway serve` does for its own.

@@ -94,7 +94,7 @@ async fn sessions_are_made_talked_in_followed_cleared_and_deleted() {
     let more =
         json!({ "session_id": id, "body": { "prompt": "More" }, "idempotency_key": "more-1" });
     let first = pipe.get("chat_send_message", more.clone());
-    // Sent again under its name, it is said once.
+    // Repeated with its idempotency key, it takes effect once.
     assert_eq!(pipe.get("chat_send_message", more), first);
     let odd = json!({ "session_id": id, "body": { "prompt": "x" }, "idempotency_key": "a\nb" });
     assert_eq!(
@@ -206,7 +206,7 @@ async fn permissions_are_listed_set_forgotten_and_logged() {
         json!({ "body": { "origin": origin, "scopes": { "model:prompt": "granted-always" } } });
     let set = pipe.get("permission_set", set);
     assert_eq!(set["origin"], origin);
-    // The bridge tells of it without being asked.
+    // The bridge sends a notification.
     let changed = pipe.until(|message| message["frame"]["type"] == "changed");
     assert_eq!(changed["about"], "asks");
     same(

@@ -141,7 +141,7 @@ async fn a_page_that_ends_is_forgotten_and_what_it_still_says_is_dropped() {
     );
     pipe.say(&json!({ "type": "page_close", "page": "v1" }));
     pipe.say(&json!({ "type": "page_close", "page": "never/there" }));
-    // A request is not a page, and a page is cancelled by nobody.
+    // A request is not a page, and pages cannot be cancelled.
     pipe.page("v1", SHOP);
     pipe.page_hears("v1", "welcome");
     assert_eq!(

@@ -21,7 +21,7 @@ pub struct Pipe {
     pub child: Child,
     pub to: Option<ChildStdin>,
     heard: mpsc::Receiver<Vec<u8>>,
-    /// Messages that somebody else waits for.
+    /// Messages that another task waits for.
     kept: VecDeque<Value>,
     parts: HashMap<String, Vec<Option<String>>>,
     /// How many messages came in parts.
@@ -207,7 +207,7 @@ impl Pipe {
         self.say(&json!({ "type": "page_frame", "page": page, "frame": frame }));
     }
 
-    /// The next that a page is told and that has this type.
+    /// The next message of this type to a page.
     pub fn page_hears(&mut self, page: &str, kind: &str) -> Value {
         let frame = |message: &Value| -> Value {
             serde_json::from_str(message["frame"].as_str().unwrap()).unwrap()

@@ -84,7 +84,7 @@ async fn a_question_is_watched_and_when_its_window_closes_it_was_not_answered() 
     assert_eq!(first["event"]["type"], "asks");
     pipe.get("cancel", json!({ "target": watch }));
     let error = page.end(call).await.1;
-    // Nobody decided.
+    // It is undecided.
     assert_ne!(
         error.map(|answer| answer["granted"].clone()),
         Ok(json!(true))

@@ -80,7 +80,7 @@ fn the_setting_says_where_secrets_are_kept() {
     let file = data.path().join("config.yaml");
     std::fs::write(file, "secrets: keyring\n").unwrap();
     let mut command = Gangway::command(data.path());
-    // A bus that nobody is on.
+    // A bus without services.
     command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus");
     let output = command.args(["secrets", "list"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

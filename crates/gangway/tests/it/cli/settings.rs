@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{fails, ok};
 use crate::support::Gangway;
 
-/// Settings that no server starts with, and what is said of each.
+/// Invalid settings, and the error of each.
 const WRONG: [(&str, &str); 3] = [
     ("default_agent: demo\nbogus: 1\n", "line 2"),
     ("apps: [/no/such/folder]\n", "/no/such/folder"),

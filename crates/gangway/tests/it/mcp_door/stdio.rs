@@ -115,7 +115,7 @@ fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
         json!({ "x": 1 }),
         "{state}"
     );
-    // It goes for good; the command becomes one itself.
+    // It ends, and the command becomes a server itself.
     server.kill();
     let state = pipe.ask(5, "tools/call", tool("get_applet_state", json!({})));
     assert_eq!(

@@ -60,7 +60,7 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
     let client = Client::new(&server, "/mcp", Era::Current).await;
     let ada = json!([{ "name": "Ada", "entityType": "person", "observations": ["é".repeat(500)] }]);
     let ada = json!({ "entities": ada });
-    // A client that was promised data gets no other data, but a failure that says how to go on.
+    // A client that was promised data gets no other data, but an error with what to do.
     let cut = client
         .call("memory__create_entities", ada)
         .await

@@ -1,4 +1,4 @@
-//! What no door should be told, and sooner or later is.
+//! Junk for every endpoint.
 
 use gangway_applets::wire::channel::AppletAsk;
 use rand::{Rng, RngExt, rngs::StdRng};
@@ -155,6 +155,6 @@ pub fn relayed(chance: &mut StdRng) -> Vec<String> {
     said
 }
 
-/// What the relay hears. A study session that was begun is kept, with its log, so none is begun here.
+/// Messages for the relay. They start no study session, since its log would be kept.
 const RELAYED: &str = "relay.join tool.call snapshot.get agent.message session.end session.started \
     snapshot.state tool.result state.updated user.message session.ended error nothing";

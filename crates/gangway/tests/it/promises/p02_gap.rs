@@ -1,4 +1,4 @@
-//! P2: a reader whose number cannot be served without a gap is told, and gets a snapshot to go on from.
+//! P2: a reader that cannot resume without a gap gets a resync with a snapshot.
 
 use rand::RngExt;
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn resync(heard: &Heard) -> (String, u64) {
     (reason, snapshot["seq"].as_u64().unwrap())
 }
 
-/// Numbers that cannot be resumed from, with the reason each must be told.
+/// Numbers that cannot be resumed from, with the expected reasons.
 fn strange_numbers(count: usize, first: u64, head: u64) -> Vec<(String, &'static str)> {
     let mut chance = chance(2);
     let malformed = [

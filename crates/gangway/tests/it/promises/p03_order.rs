@@ -39,7 +39,7 @@ async fn write(server: &TestServer, session: &str, writer: usize, rounds: usize)
     }
 }
 
-/// Reads until so many turns are over; the first reader also answers what is asked.
+/// Reads until this many turns have ended; the first reader also answers questions.
 async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec<(u64, Heard)> {
     let mut seen: Vec<(u64, Heard)> = Vec::new();
     let mut over = 0;
@@ -56,7 +56,7 @@ async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec
         .unwrap();
         while let Some(heard) = feed.next().await {
             if heard.is("closing") {
-                // Too slow for the writers, and told so: it goes on from its number.
+                // Too slow for the writers and disconnected: it resumes after its number.
                 break;
             }
             let seq = heard.seq().unwrap();
@@ -93,7 +93,7 @@ async fn all_readers_and_the_export_agree_whoever_writes() {
     let writing = (0..WRITERS).map(|writer| write(&server, &session, writer, rounds));
     futures_util::future::join_all(writing).await;
 
-    // Every number that anyone saw, with what it was: nobody may have seen anything else under it.
+    // Every number with its event: no reader may have seen another event with the same number.
     let mut truth: BTreeMap<u64, String> = BTreeMap::new();
     let mut agree = |who: &str, seen: Vec<(u64, Heard)>| {
         assert_no_gap(0, &seen);

@@ -125,7 +125,7 @@ async fn p4_a_message_whose_answer_was_lost_is_said_once_even_over_a_restart() {
     assert_eq!(streams.len(), messages);
 }
 
-/// Invokes in a session of its own, and waits until it is said where; twice, to see that it is the same.
+/// Invokes in a new session and waits for its id; twice, to check that it is the same.
 async fn in_a_new_session(server: &TestServer, session: &str, id: usize) -> Value {
     let ask = json!({ "type": "invoke", "id": id, "prompt": format!("m{id}"), "session": "new" });
     let ask = Message::text(ask.to_string());

@@ -24,7 +24,7 @@ const SCRIPT: &str = "turns:
     steps: [{delta: 'well, '}, {ask: {question: 'which?'}}, {say: 'so {{answer}} it is'}]
   - steps: [{delta: 'word ', times: 400, every_ms: 1}]";
 
-/// What clients were told, and what readers saw.
+/// What was acknowledged to clients, and what readers saw.
 #[derive(Default)]
 struct Known {
     /// Titles of sessions, by id.

@@ -26,7 +26,7 @@ enum Disk {
     Fails,
 }
 
-/// A disk that does as it is told.
+/// A disk controlled by the test.
 struct Told {
     does: Mutex<Disk>,
     changed: Condvar,

@@ -1,4 +1,4 @@
-//! P6: a reader that saw what a power cut took back is told, whatever it resumes with, and however far the log has come
+//! P6: a reader that saw events lost in a power cut gets a resync, whatever it resumes with, and however far the log has come
 //! since.
 
 use std::{path::Path, sync::Arc};
@@ -61,7 +61,7 @@ async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
         .last(session.parse().unwrap())
         .await
         .unwrap();
-    // All of this is read by somebody, and then it is gone.
+    // All of this is read, and then lost.
     let stream = server.say(&session, "wait").await;
     let mut feed = Feed::open(Way::Sse, &server.http, &server.url(""), &session, Some("0"))
         .await
@@ -77,7 +77,7 @@ async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
 
     let server = serve(survives, "after").await;
     for _ in 0..5 {
-        // With what is said now, the log would have more numbers than the reader saw.
+        // With the new events, the log would have more numbers than the reader saw.
         for way in [Way::Sse, Way::WebSocket] {
             let frame = first(&server, way, &session, seen).await;
             assert_eq!(frame["type"], "resync", "{frame}");
@@ -91,14 +91,14 @@ async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
         (&frame["type"], &frame["reason"]),
         (&"resync".into(), &"lost".into())
     );
-    // A stream that is gone is not there, and does not go on as another one.
+    // A lost stream does not exist, and does not continue as another one.
     let path = format!("/api/stream/{stream}");
     let gone = server
         .http
         .get(server.url(&path))
         .header("last-event-id", seen);
     assert_eq!(gone.send().await.unwrap().status(), StatusCode::NOT_FOUND);
-    // Who had seen no more than what was kept goes on with nothing left out.
+    // A reader that saw only stored events resumes without a gap.
     for way in [Way::Sse, Way::WebSocket] {
         let frame = first(&server, way, &session, kept).await;
         assert_eq!(frame["type"], "user.message", "{frame}");

@@ -1,4 +1,4 @@
-//! P8: a tab that stops reading harms only itself, is told why it is cut off, and can go on where it was.
+//! P8: a tab that stops reading harms only itself, gets the reason when it is disconnected, and can resume.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::support::{Gangway, TestServer, current_token, socket};
 const STALLED: usize = 4;
 const HEALTHY: usize = 8;
 
-/// A turn that says so many megabytes as fast as it can, once in pieces and once in whole messages.
+/// A turn that streams this many megabytes as fast as possible, once as deltas and once as complete messages.
 fn flood(megabytes: usize) -> String {
     let piece = "x".repeat(16 << 10);
     let mut steps = String::new();
@@ -77,7 +77,7 @@ fn last_seen(text: &str) -> u64 {
     heard.seq().unwrap()
 }
 
-/// Reads a session to the end of its turn, resuming when told to; how many events and bytes that was.
+/// Reads a session to the end of its turn, resuming after disconnects; returns the number of events and bytes.
 async fn read(
     way: Way,
     http: &reqwest::Client,
@@ -106,7 +106,7 @@ async fn read(
     }
 }
 
-/// Floods a new session with so many stalled readers beside the healthy ones, and waits until those have all of it.
+/// Floods a new session that has this many stalled readers, and waits until the healthy ones have everything.
 async fn flooded(server: &Gangway, http: &reqwest::Client, stalled: usize) -> Vec<(u64, usize)> {
     let url = &server.url;
     let made = http.post(format!("{url}/api/sessions")).json(&json!({}));

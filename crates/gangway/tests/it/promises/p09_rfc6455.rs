@@ -1,4 +1,4 @@
-//! P9: every WebSocket endpoint follows RFC 6455, and tells violators which rule they broke.
+//! P9: every WebSocket endpoint follows RFC 6455, and closes violations with the right code.
 
 use serde_json::{Value, json};
 
@@ -13,13 +13,13 @@ use crate::support::TestServer;
 enum Door {
     /// Answers what it understands, and what it does not.
     Applet,
-    /// Listens to nobody, but to WebSocket itself.
+    /// Ignores messages; only WebSocket control frames matter.
     Feed,
-    /// Does what the frame behind a page says, once it said who that is; the rest it does not hear.
+    /// Handles calls of a broker after its hello; ignores everything else.
     Broker,
-    /// Tells what pages ask, and listens to nobody.
+    /// Sends permission requests, and ignores messages.
     Permissions,
-    /// Refuses whatever is said before a join.
+    /// Rejects messages before a join.
     Relay,
 }
 
@@ -36,7 +36,7 @@ impl Door {
 
 /// Pages without a word are asked who they are; after this they have been.
 async fn enter(wire: &mut Wire, nth: usize) {
-    // So many pages of one origin are not let in.
+    // The number of pages per origin is limited.
     let origin = format!("https://{nth}.example");
     let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
     let hello = frame(END | TEXT, hello.to_string().as_bytes());
@@ -47,7 +47,7 @@ async fn enter(wire: &mut Wire, nth: usize) {
     }
 }
 
-/// What was said apart from the session's own news.
+/// Messages other than the session's own events.
 async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
     let mut all = Vec::new();
     loop {
@@ -84,7 +84,7 @@ fn expected(door: Door, expect: &[Expect]) -> Vec<Heard> {
     kept.collect()
 }
 
-/// What was heard, without what a case does not say: the id of an answer and the code of an error are enough, and the
+/// What was received, reduced to what a case specifies: the id of a response and the code of an error, and the
 /// words of a close are free.
 fn plain(heard: Vec<Heard>) -> Vec<Heard> {
     let plain = heard.into_iter().map(|heard| match heard {

@@ -110,9 +110,9 @@ async fn throw(address: SocketAddr, junk: Vec<u8>) {
 
 /// What is thrown at a WebSocket.
 enum Thrown {
-    /// Frames that nobody would send.
+    /// Malformed frames.
     Frames(Vec<u8>),
-    /// Well-formed, with contents that nobody asked for.
+    /// Well-formed, with unexpected content.
     Odd(Vec<u8>),
     /// Nearly what a page says.
     Said(Vec<String>),
@@ -216,7 +216,7 @@ async fn round(seed: u64, count: usize, address: SocketAddr, session: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_survives_junk_and_keeps_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
-    // A feed with a second request behind it hears of its client's end only when it speaks.
+    // A feed with a pipelined request notices a disconnect only when it writes.
     let config = "default_agent: demo\nlimits: {heartbeat_seconds: 1, requests_per_second: 1000000, request_burst: 1000000}\nlog: {level: error}\n";
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
     let mut server = Gangway::serve(folder.path(), &[]);

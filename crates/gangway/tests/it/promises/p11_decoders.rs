@@ -146,7 +146,7 @@ fn look(text: &str) -> bool {
             };
             assert_eq!(wrong.code, code);
             assert_eq!(wrong.id, given.filter(|_| !too_large), "{text}");
-            // Nobody gets a long answer by sending a long mistake.
+            // A long invalid message does not cause a long answer.
             assert!(!wrong.words.is_empty() && wrong.words.chars().count() <= 500);
             false
         }

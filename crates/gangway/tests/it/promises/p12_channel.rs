@@ -1,4 +1,4 @@
-//! P12 on the session channel: one over each limit is told so, and the channel lives on.
+//! P12 on the applet channel: exceeding a limit returns an error, and the channel keeps working.
 
 use serde_json::{Value, json};
 

@@ -274,7 +274,7 @@ async fn prompts_over_the_queue_are_told_to_wait() {
     assert_eq!(said.count(), 3);
 }
 
-/// Asks as so many clients at once, so often each; the 99th percentile of the time an answer took.
+/// Sends requests from this many clients at once, this often each; the 99th percentile of the latency.
 async fn healthy(server: &TestServer, clients: usize, requests: usize) -> Duration {
     let client = async |_| {
         let mut times = Vec::new();

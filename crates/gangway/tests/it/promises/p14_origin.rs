@@ -23,7 +23,7 @@ enum Who {
     Program,
     /// A page of ours.
     Own,
-    /// A page of somebody who was let in by the settings.
+    /// A page of an origin that the settings allow.
     Guest,
     /// Any other page.
     Foreign,
@@ -59,11 +59,11 @@ fn rule(method: &str, path: &str, upgrade: bool, host: bool, who: Who) -> Option
     let api = ["/api/", "/v1/", "/ws/", "/agent/"]
         .iter()
         .any(|root| path.starts_with(root));
-    // What is not there is nobody's secret.
+    // That something does not exist is no secret.
     let api = api && path != "/api/nothing";
     let guarded = api || path == "/metrics" || !reads || upgrade;
     let welcome = match path {
-        // What is said there of a page's origin is believed, so only our own frame may say it.
+        // The origin of a page is trusted there, so only Gangway's own frame may connect.
         BROKER => who == Who::Own,
         _ => who != Who::Foreign,
     };

@@ -85,7 +85,7 @@ async fn stage(hosts: &[&str]) -> Stage {
     let session = session["sessionId"].as_str().unwrap().to_owned();
     let path = format!("/api/sessions/{session}/messages");
     with_key(&server, "POST", &path, r#"{"prompt":"go"}"#).await;
-    // What the turn says by itself must not look like a change that was forged.
+    // Events of the turn must not be mistaken for forged changes.
     let history = format!("/api/history?session={session}");
     while !with_key(&server, "GET", &history, "")
         .await

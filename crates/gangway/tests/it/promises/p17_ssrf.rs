@@ -17,7 +17,7 @@ use super::{
     town::{PUBLIC, Town, Web, answer, bare, host, id, path, register},
 };
 
-/// Hosts that are this machine, its network, a cloud's own business, or nobody's.
+/// Hosts of this machine, its network, cloud metadata, or reserved ranges.
 const SPELLINGS: &str = "127.0.0.1 127.1 127.0.1 127.255.255.254 0 0.0.0.0 0.1 2130706433 0x7f000001 0x7f.1 0x7F.0.0.1 \
     017700000001 0177.0.0.1 0177.1 0x7f.0x0.0x0.0x1 127.000.000.001 00000177.1 0x0000007f.0.0.0x1 127.0.0.1. 0x7f.0.0.1. \
     127。0。0。1 127．0．0．1 １２７.０.０.１ ⑫7.0.0.1 %31%32%37.0.0.1 %30x7f.1 127.0.0.%31 \
@@ -39,7 +39,7 @@ const NOT_URLS: &str = "http://user@127.0.0.1/ http://public.example@127.0.0.1/ 
     file:///etc/passwd ftp://127.0.0.1/ gopher://127.0.0.1/ unix:/run/docker.sock data:text/plain,x ws://127.0.0.1/ \
     javascript:alert(1) //127.0.0.1/ 127.0.0.1 localhost:80 http:// http://?x";
 
-/// Names that mean this machine to somebody.
+/// Names that some resolvers map to this machine.
 const NAMES: &str = "localhost localhost. LOCALHOST ｌｏｃａｌｈｏｓｔ localhost.localdomain ip6-localhost a.localhost \
     127.0.0.1.nip.example metadata.google.internal instance-data printer.local xn--bcher-kva.example ⓛocalhost";
 

@@ -102,7 +102,7 @@ impl Stage {
         let config = json!({ "models": { "detect": false, "retries": 0 }, "providers": providers });
         fs::write(data.join("config.yaml"), config.to_string()).unwrap();
 
-        // Stands for the desktop, and tells what it was given.
+        // A fake desktop that prints what it gets.
         let opener = folder.path().join("xdg-open");
         let script = format!(
             "#!/bin/sh\n(env; echo \"$@\") > {}/child\n",
@@ -286,7 +286,7 @@ impl Stage {
         for path in lists {
             let request = self.request(Method::GET, path, None).bearer_auth(key);
             let (status, _) = self.seen.ask(request).await;
-            // What wants a query says so, and is looked at too.
+            // Routes that require a query return an error, which is checked too.
             let wants = &document["paths"][path]["get"]["parameters"][0]["required"];
             assert_eq!(status, if *wants == true { 400 } else { 200 }, "{path}");
         }

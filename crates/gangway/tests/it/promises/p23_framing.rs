@@ -1,4 +1,4 @@
-//! P23: whatever is said arrives byte for byte, through SSE, WebSocket and the export.
+//! P23: text arrives byte for byte, through SSE, WebSocket and the export.
 
 use serde_json::{Value, json};
 

@@ -34,7 +34,7 @@ impl Planted {
         self.learn(name, &format!("sk-{secret:032x}"))
     }
 
-    /// A key that somebody else made.
+    /// A key that another service has generated.
     pub fn learn(&mut self, name: &str, key: &str) -> String {
         self.keys.insert(name.to_owned(), key.to_owned());
         key.to_owned()

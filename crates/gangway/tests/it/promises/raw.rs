@@ -46,7 +46,7 @@ pub async fn send(address: SocketAddr, request: &[u8]) -> Option<Answer> {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut reading, mut writing) = stream.into_split();
     let request = request.to_vec();
-    // Both at once: a server may answer before it has heard everything.
+    // Concurrently: a server may respond before it has read the whole request.
     let sender = tokio::spawn(async move {
         let _ = writing.write_all(&request).await;
         writing

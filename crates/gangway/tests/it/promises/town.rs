@@ -19,17 +19,17 @@ use tokio::{
     net::TcpListener,
 };
 
-/// In the public range and given to nobody.
+/// Public but unassigned.
 pub const PUBLIC: &str = "2e00::1";
 
 /// Names and their addresses, and what came of them.
 #[derive(Default)]
 pub struct Town {
-    /// What a name means, one answer after another, the last one for good.
+    /// The addresses of a name, one answer after the other; the last one is repeated.
     pub names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     /// How often anything was connected to.
     pub connects: AtomicUsize,
-    /// How often an address was handed to the connector that nobody may connect to.
+    /// How often a forbidden address was passed to the connector.
     pub breaches: AtomicUsize,
     /// Whether nothing at all may be connected to.
     pub closed: AtomicBool,
@@ -65,7 +65,7 @@ impl Resolve for Town {
         let found = match names.get_mut(&name) {
             Some(answers) if answers.len() > 1 => Ok(answers.remove(0)),
             Some(answers) => Ok(answers[0].clone()),
-            None => Err(io::Error::other(format!("nobody knows {name}"))),
+            None => Err(io::Error::other(format!("unknown host {name}"))),
         };
         Box::pin(std::future::ready(found))
     }
@@ -119,7 +119,7 @@ impl Web {
         Self { port, accepted }
     }
 
-    /// One that nobody is to come to.
+    /// One without any connections.
     pub async fn trap() -> Self {
         Self::start(|_| answer("200 OK", "application/json", "{}")).await
     }
@@ -141,7 +141,7 @@ fn is_whole(request: &str) -> bool {
     body.len() >= length.unwrap_or(0)
 }
 
-/// A whole answer, after which the connection ends, so that every request resolves its name anew.
+/// A complete response that closes the connection, so that every request resolves its name again.
 pub fn answer(status: &str, kind: &str, body: &str) -> String {
     let length = body.len();
     format!(

@@ -126,7 +126,7 @@ impl Wire {
         true
     }
 
-    /// The next thing that is heard.
+    /// The next message.
     pub async fn hear(&mut self) -> Heard {
         loop {
             if let Some(heard) = self.take() {

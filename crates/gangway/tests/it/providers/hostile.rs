@@ -87,7 +87,7 @@ async fn a_flood_of_empty_lines_leaves_the_rest_of_the_server_its_turn() {
     let wish = serde_json::json!({ "messages": [{ "role": "user", "content": "hi" }] });
     let flooded = [(); 2].map(|()| server.post("/v1/chat/completions", wish.clone()));
     let mut flooded = std::pin::pin!(futures_util::future::join_all(flooded));
-    // The test has one thread: whoever keeps it to himself keeps the answer from coming.
+    // The test has one thread: blocking it would prevent the response.
     let mut answered = 0;
     let answers = loop {
         tokio::select! {

@@ -15,7 +15,7 @@ use crate::{
     weblets,
 };
 
-/// A page with a lamp, until nobody asks any more.
+/// A page with a lamp, until its connection ends.
 fn lamp(mut host: Client) -> tokio::task::JoinHandle<Vec<Value>> {
     tokio::spawn(async move {
         let mut on = false;
@@ -204,7 +204,7 @@ async fn the_page_of_an_app_offers_itself_to_the_chat_that_it_was_launched_from(
     assert_eq!(page.ask("relay.join", claim).await["type"], "relay.joined");
     assert!(offered(), "and what it says of itself counts for nothing");
     page.leave().await;
-    // Without a token it comes in where none is meant for anybody; where one is, it needs it like everybody else.
+    // Without a token it can join sessions that have no tokens, but no others.
     let name = "notes".parse().unwrap();
     server.app.relay.tokens.make(&name).await.unwrap();
     let mut late = Client::page(&server, &host, &format!("?launch={token}"), &cookie)

@@ -43,7 +43,7 @@ async fn run(
     (status.code(), said)
 }
 
-/// A booking that somebody else began: two seats are chosen, and one ticket of two. Gives back what was called.
+/// A booking in progress: two seats are chosen, and one ticket of two. Returns the calls.
 fn half_booked(mut host: Wire) -> tokio::task::JoinHandle<Vec<Value>> {
     tokio::spawn(async move {
         let (mut stage, mut adults, mut code) = ("ticket", 1, None);

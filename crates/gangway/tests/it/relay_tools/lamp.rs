@@ -1,4 +1,4 @@
-//! A page with a lamp, which does one thing wrong if it is told to.
+//! A page with a lamp, which does one thing wrong on request.
 
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;

@@ -1,4 +1,4 @@
-//! `gangway relay check --role host` tells an author what a page gets wrong, and nothing else.
+//! `gangway relay check --role host` reports exactly what a page does wrong.
 
 use serde_json::Value;
 

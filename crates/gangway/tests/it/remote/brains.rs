@@ -132,7 +132,7 @@ async fn an_agent_that_crashes_or_is_stuck_ends_without_a_trace() {
     yard.post(&stuck, "shutdown", json!({})).await;
     eventually(|| async { (of_agent(&word) == 0).then_some(()) }).await;
     eventually(|| async { tmux_sessions(yard.data()).is_empty().then_some(()) }).await;
-    // One that falls over fails its turn, and says so.
+    // If it crashes, its turn fails with the reason.
     let made: Made = yard.agent("echo hi").await;
     yard.until_state(&made, "complete").await;
     assert_eq!(yard.answers(&made).await.concat(), "hi");

@@ -1,4 +1,4 @@
-//! An agent ends with its session, whoever removes that.
+//! An agent ends when its session is removed.
 
 use jiff::Timestamp;
 use reqwest::Method;

@@ -59,7 +59,7 @@ fn modes(folder: &Path, found: &mut Vec<(String, u32)>) {
     }
 }
 
-/// P18: tokens and what is said stay where they belong, and other users of the machine outside.
+/// P18: tokens and messages do not leak, and other users of the machine have no access.
 #[tokio::test]
 async fn neither_tokens_nor_words_are_in_the_log_and_no_token_is_on_the_disk() {
     let mut dock = Dock::new(Model::says(&["ANSWERED-WORDS"]), json!({})).await;

@@ -7,7 +7,7 @@ use super::{Yard, answered, model::Model};
 
 const SHOP: &str = "https://shop.example";
 
-/// A page of somebody who may use the rest of the API.
+/// A page whose origin may use the rest of the API.
 const GUEST: &str = "https://guest.example";
 
 async fn yard() -> Yard {

@@ -1,4 +1,4 @@
-//! Agents go on while their server is away, and end when their process does.
+//! Agents keep running while their server is down, and end when their process does.
 
 use std::{path::Path, process::Command};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Desk, Made, Yard, model::Model, process::Dock, tmux_sessions};
 use crate::support::{SseReader, eventually};
 
-/// Reads so many pieces more, however they are put together; their text, and the last number seen.
+/// Reads this many more chunks, also if they are joined; returns their text and the last number.
 async fn pieces(stream: &mut SseReader, count: usize, last: &mut String) -> String {
     let mut text = String::new();
     while text.matches("piece").count() < count {
@@ -32,7 +32,7 @@ fn pid_of(made: &Made) -> String {
     pids[0].clone()
 }
 
-/// What the model was told first, each time that it was asked.
+/// The first message of each request to the model.
 fn systems(asked: &[Value]) -> Vec<usize> {
     let count = |one: &Value| {
         let messages = one["messages"].as_array().unwrap();
@@ -51,7 +51,7 @@ async fn an_answer_goes_on_while_the_server_restarts() {
     let (mut stream, mut last) = (yard.stream(&made, None).await, "0".to_owned());
     yard.model.release(2);
     let mut text = pieces(&mut stream, 2, &mut last).await;
-    // These are said while nobody may be listening.
+    // These are sent while no server may be connected.
     yard.model.release(2);
     let yard = yard.restart().await;
     while stream.next().await.is_some() {}
@@ -110,7 +110,7 @@ async fn assert_lost(desk: &Desk, made: &Made, mut stream: SseReader) {
     desk.until_ended(made).await;
     let over = json!({ "alive": false, "reason": "agent_ended" });
     assert_eq!(desk.alive(made).await, over);
-    // The turn is told to have failed before the end is told.
+    // The failure of the turn is reported before the end.
     let failed = stream.until("session.error").await;
     assert_eq!(failed.data["code"], "agent_ended", "{failed:?}");
     let ended = stream.until("agent.ended").await;
@@ -144,7 +144,7 @@ async fn an_agent_whose_process_is_killed_ends_with_a_reason_and_its_turn_fails(
     assert_lost(&yard, &made, stream).await;
     assert_eq!(yard.alive(&other).await["state"], "processing");
     assert_eq!(folders(yard.data()), 1);
-    // The same when nobody was there to see it.
+    // The same without a connected client.
     let mut dock = Dock::new(Model::held(2), json!({})).await;
     dock.start().await;
     let made = dock.agent("Work.").await;

@@ -1,4 +1,4 @@
-//! The client folds events into a conversation by itself; real conversations hold it to what the server makes of them.
+//! The client's fold of events into a conversation must match the server's, for real conversations.
 
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ turns:
       - say: 'You chose {{answer}}.'
 ";
 
-/// A turn that goes on until it is stopped.
+/// A turn that runs until it is stopped.
 const ENDLESS: &str = "
 turns:
   - when: endless

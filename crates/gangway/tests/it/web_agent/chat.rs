@@ -114,7 +114,7 @@ async fn a_revoke_closes_the_chat_and_a_denial_is_the_persons() {
     )
     .await;
     assert_eq!(page.until("chat").await["chatId"], opened["chatId"]);
-    // One in which nobody said anything is not kept.
+    // A chat without messages is not kept.
     let (_, sessions) = server.get("/api/sessions").await;
     assert_eq!(sessions["sessions"], json!([]));
     assert_eq!(enter(&server, &secret).await.0, 404);

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::server;
 use crate::support::TestServer;
 
-/// A real MCP server at a URL that asks nobody who they are: the one that every Gangway is.
+/// A real MCP server at a URL without authentication: Gangway's own.
 async fn shop() -> TestServer {
     let open = gangway::config::Authentication::OpenToThisMachine;
     TestServer::with(|config| config.authentication = open).await

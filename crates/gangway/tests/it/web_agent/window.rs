@@ -34,7 +34,7 @@ async fn a_window_that_is_closed_before_it_loads_ends_its_question() {
     let answer = page.end(id).await.1.unwrap();
     assert_eq!(answer["scopes"]["model:prompt"], "not-granted");
 
-    // Once it loads, its own connection tells, whatever the page says.
+    // Once it has loaded, only its own connection counts, whatever the page reports.
     let id = page
         .begin("permissions.request", wish("model:prompt"))
         .await;

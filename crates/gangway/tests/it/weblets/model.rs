@@ -7,7 +7,7 @@ use super::with_model;
 use crate::{providers::fake::Fake, support::eventually};
 use gangway_testing::weblets_client::{Line, opened};
 
-/// What the model was told in its last turn, line by line.
+/// The lines that the model got in its last turn.
 fn told(model: &Fake) -> Vec<String> {
     let asked = model.asked();
     let with_messages = asked

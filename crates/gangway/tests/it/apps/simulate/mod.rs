@@ -178,7 +178,7 @@ async fn events_that_are_ignored_are_not_taken_and_the_time_limit_holds() {
     let mut page = FakePage::open(&mut run).await;
     page.emit("lost", Value::Null).await;
     page.emit("other", Value::Null).await;
-    // The second is taken, so the first was heard and left.
+    // The second is accepted, so the first was received and closed.
     assert_eq!(page.hear().await["id"], "other-id");
     let ended = run.end();
     let why = ended.result["failure"].as_str().unwrap();

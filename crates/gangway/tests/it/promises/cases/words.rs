@@ -68,7 +68,11 @@ pub fn bad_text() -> Vec<Case> {
     cases.push(case("no UTF-8 at the end of the parts", &bad, &[NO_UTF8]));
     // The end of the message never comes: a reader that waits for it hangs.
     let bad = [first, frame(CONTINUE, b"\xbd\xb9\xed\xa0\x80")];
-    cases.push(case("no UTF-8 in a part is told at once", &bad, &[NO_UTF8]));
+    cases.push(case(
+        "invalid UTF-8 in a fragment is reported at once",
+        &bad,
+        &[NO_UTF8],
+    ));
     cases
 }
 

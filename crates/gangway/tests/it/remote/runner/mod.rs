@@ -33,7 +33,7 @@ impl Runner {
         Self(command.stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// Waits until it ends by itself; true when it went well.
+    /// Waits until it exits; true on success.
     async fn ended(&mut self) -> bool {
         let ended = eventually(|| {
             let status = self.0.try_wait().unwrap();
