@@ -21,7 +21,7 @@ export const run = (tool, params = {}, by = "agent") =>
 export const firstFree = () =>
   at.flow.spec.visibleItems.find(({ isDisabled }) => !isDisabled).id;
 
-/** Goes on from stage to stage with the first of everything, until `stage` is shown. */
+/** Chooses the first item of each stage until `stage` is shown. */
 export async function walk(stage, by = "agent") {
   while (at.flow.spec.stage !== stage) {
     if (!at.flow.spec.meta.canGoOn) await settle(by);

@@ -72,7 +72,7 @@ export class Cinema {
     );
   };
 
-  /** Somebody else books these seats. */
+  /** Another client books these seats. */
   take(showingId, seats) {
     this.bookings.set(`other-${(this.#count += 1)}`, { showingId, seats });
   }

@@ -123,7 +123,7 @@ test("a study session has a cinema of its own, and the shared one is there again
   expect(at.flow.study).toBe("s-20261115-001");
   expect(at.flow.spec.stage).toBe("movie");
   expect(at.flow.history.entries).toEqual([]);
-  // Somebody books the same seat elsewhere, which is no matter here.
+  // The same seat is booked in another cinema, which must not matter.
   at.cinema.take(showing, ["A2"]);
   await walk("confirm");
   expect(at.flow.booking.seats).toEqual(["A2"]);

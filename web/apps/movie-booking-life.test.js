@@ -1,4 +1,4 @@
-// The booking over time: others who book too, holds that end, pages that are loaded anew, and chance.
+// The booking over time: concurrent bookings, expired holds, reloaded pages, and random sequences.
 import { expect, test } from "vitest";
 import { Backend } from "../../apps/movie-booking/backend.ts";
 import { MOST_SEATS } from "../../apps/movie-booking/booking.ts";

@@ -67,7 +67,7 @@ test("deep nests and long lines neither end the stack nor take for ever", () => 
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-/** A file that somebody else may write too. */
+/** A file with concurrent writers. */
 function disk(text) {
   return {
     text,

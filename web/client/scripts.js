@@ -77,7 +77,7 @@ export async function bundle(name) {
   return { code, imports };
 }
 
-/** Leaves the function itself: the server writes `(`, this file, `)(`, what it tells the page, `)`.
+/** Leaves only the function: the server writes `(`, this file, `)(`, the parameters of the page, `)`.
  * @param {string} code
  */
 function expression(code) {

@@ -1,2 +1,2 @@
-// Svelte reads TypeScript by itself; runes are on everywhere.
+// Svelte supports TypeScript itself; runes are enabled everywhere.
 export default { compilerOptions: { runes: true } };

@@ -17,7 +17,7 @@ import { Http } from "./http.js";
 /** What to open an app with; the server knows what to do without each of it. */
 export type LaunchBody = Partial<LaunchApp>;
 
-/** What happened between an app and its agent, as the feed tells it. */
+/** An event between an app and its agent, from the feed. */
 export type AppFrame = Extract<EventFrame, { type: "app" }>;
 
 /** It as an entry of a conversation. */
@@ -65,7 +65,7 @@ export class Apps {
     return this.#http.post(`${launchPath(launchId)}/open`, { body });
   }
 
-  /** Tells the pages of a launch something, as its agent. */
+  /** Sends an event to the pages of a launch, as its agent. */
   tell(launchId: string, event: string, payload?: unknown): Promise<ToldApp> {
     const body = { event, payload };
     return this.#http.post(`${launchPath(launchId)}/events`, { body });

@@ -1,4 +1,4 @@
-// Requests that wait for the person: the REST calls, and the socket that tells which are open.
+// Requests to the user: the REST calls, and the socket with the list of open ones.
 import type { GangwayError } from "./errors.js";
 import type {
   AnswerAsk,
@@ -13,7 +13,7 @@ export interface WatchOptions {
   /** The request that this window is for: it is dismissed when the window is closed. */
   ask?: string | undefined;
   onFrame: (frame: AsksFrame) => void;
-  /** Gets every change of state; `error` says why it closed for good. */
+  /** Gets every change of state; `error` is the reason if it is closed. */
   onState?: (state: LiveState, error?: GangwayError) => void;
 }
 
@@ -42,7 +42,7 @@ export class Asks {
     return this.#http.delete(askPath(id));
   }
 
-  /** Hears which requests are open, and of changed permissions, until the returned function is called. */
+  /** Subscribes to the open requests and to changes of permissions; returns a function that unsubscribes. */
   watch({ ask, onFrame, onState }: WatchOptions): () => void {
     const live = new LiveSocket({
       url: () => {

@@ -8,7 +8,7 @@ export interface GangwayErrorOptions {
   retryable?: boolean;
   /** Seconds the server asked to wait. */
   retryAfterSeconds?: number | undefined;
-  /** A model provider's own words. */
+  /** The error message of the model provider. */
   details?: string | undefined;
   cause?: unknown;
 }

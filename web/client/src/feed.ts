@@ -1,4 +1,4 @@
-// Follows one session over a WebSocket, reconnects by itself and resumes where it was.
+// Follows one session over a WebSocket; reconnects and resumes automatically.
 import type { GangwayError } from "./errors.js";
 import type { FeedFrame } from "./generated/wire.js";
 import { CORRUPTED, DELETED, LiveSocket, type LiveState } from "./live.js";
@@ -10,7 +10,7 @@ export type FeedState = LiveState;
 export interface SessionFeedOptions {
   /** Gets every frame once, in order. */
   onFrame: (frame: FeedFrame) => void;
-  /** Gets every change of state; `error` says why a feed closed for good. */
+  /** Gets every change of state; `error` is the reason if the feed is closed. */
   onState?: (state: FeedState, error?: GangwayError) => void;
   /** The calls used to find the server and to ask why a socket was refused. */
   sessions?: Sessions;
@@ -57,7 +57,7 @@ export class SessionFeed {
     return this.#live.state;
   }
 
-  /** Why the feed closed for good, if it did not close by `dispose`. */
+  /** Why the feed is closed, unless by `dispose`. */
   get error(): GangwayError | undefined {
     return this.#live.error;
   }

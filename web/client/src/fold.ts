@@ -19,7 +19,7 @@ export interface Conversation {
   readonly running: string | null;
   /** Streams whose turn has not begun. */
   readonly queued: readonly string[];
-  /** How full the model's window is, once the agent told. */
+  /** Context usage, once it was reported. */
   readonly context: ContextUse | null;
 }
 
@@ -40,7 +40,7 @@ export function fold(
   return { ...apply(conversation, frame), seq: frame.seq };
 }
 
-/** Puts an older page of history in front. */
+/** Prepends an older page of history. */
 export function prepend(
   conversation: Conversation,
   history: History,

@@ -7,7 +7,7 @@ export interface HttpOptions {
   baseUrl?: string;
   /** Sent as a bearer token with every request. */
   apiKey?: ApiKey;
-  /** Hears of every request that failed, and which key it was sent with. */
+  /** Called for every failed request, with the key that was used. */
   onError?: (error: GangwayError, apiKey: string | undefined) => void;
   /** The fetch to use instead of the global one. */
   fetch?: typeof fetch;
@@ -62,7 +62,7 @@ export class Http {
     return this.#request("DELETE", path, options);
   }
 
-  /** Hands over the answer as it comes, e.g. server-sent events; posts unless told otherwise. */
+  /** Streams the response, e.g. server-sent events; the default method is POST. */
   async stream(
     path: string,
     options?: RequestOptions,

@@ -1,19 +1,19 @@
-// A WebSocket that comes back by itself; who owns it says where to and what to do with what it hears.
+// A WebSocket that reconnects automatically; its owner provides the URL and handles the messages.
 import { Backoff } from "./backoff.js";
 import { GangwayError, isFinal } from "./errors.js";
 import { protocolsFor, type ApiKey } from "./key.js";
 
-/** `closed` is final: access was refused, the other end is gone for good, or it was disposed. */
+/** `closed` is final: access was denied, the other end no longer exists, or it was disposed. */
 export type LiveState = "connecting" | "live" | "reconnecting" | "closed";
 
 export interface LiveSocketOptions {
   /** The address of the next attempt. */
   url: () => string;
-  /** Gets what the current socket hears. */
+  /** Gets the messages of the current socket. */
   onMessage: (data: unknown) => void;
-  /** Gets every change of state; `error` says why it closed for good. */
+  /** Gets every change of state; `error` is the reason if it is closed. */
   onState?: (state: LiveState, error?: GangwayError) => void;
-  /** A socket took over: what the last one was told may be lost. */
+  /** A new socket is connected: messages sent on the last one may be lost. */
   onOpen?: () => void;
   /** Asks why a handshake was refused, by a plain request; throws the answer. */
   askWhy?: (signal: AbortSignal) => Promise<unknown>;
@@ -101,7 +101,7 @@ export class LiveSocket {
     return this.#state;
   }
 
-  /** Why it closed for good, if it did not close by `dispose`. */
+  /** Why it is closed, unless by `dispose`. */
   get error(): GangwayError | undefined {
     return this.#error;
   }
@@ -125,7 +125,7 @@ export class LiveSocket {
     if (!this.#next) this.#open();
   }
 
-  /** Gives the current socket up and goes on with a new one, unless the code is final. */
+  /** Closes the current socket and reconnects, unless the code is final. */
   renew(code?: number): void {
     if (this.#socket) this.#lost(this.#socket, code);
   }
@@ -184,7 +184,7 @@ export class LiveSocket {
     else this.#retryLater();
   }
 
-  /** A page is not told why a handshake failed, but a plain request is. */
+  /** Browsers hide why a handshake failed, but not the response to a plain request. */
   async #askWhy(): Promise<void> {
     try {
       await this.#options.askWhy?.(this.#stop.signal);

@@ -57,7 +57,7 @@ export class Models {
     return this.#http.get("/api/weights", { signal });
   }
 
-  /** Starts to fetch weights, or goes on where it was; `weights` tells how far it is. */
+  /** Starts or resumes a download of weights; `weights` returns its progress. */
   pull(name: string): Promise<PullInfo> {
     const body: PullWeights = { name };
     return this.#http.post("/api/weights", { body });

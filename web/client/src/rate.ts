@@ -1,4 +1,4 @@
-// How many messages a frame may send: so many a second, and a burst now and then.
+// The rate limit for messages of a frame: a rate per second, and a burst.
 
 export class Rate {
   readonly #perSecond: number;

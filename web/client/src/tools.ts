@@ -28,7 +28,7 @@ import { Http } from "./http.js";
 
 /** Which part of the catalog is wanted. */
 export interface CatalogOptions {
-  /** Words to look for; none is everything. */
+  /** Search terms; empty returns everything. */
   words?: string;
   /** Where the page before this one ended. */
   cursor?: string | undefined;
@@ -127,7 +127,7 @@ export class Tools {
     return this.#http.get("/api/mcp/catalog", { query, signal });
   }
 
-  /** Brings the catalog up to date; `catalog` tells how far it is. */
+  /** Refreshes the catalog; `catalog` returns the progress. */
   refreshCatalog(): Promise<CatalogState> {
     return this.#http.post("/api/mcp/catalog/refresh");
   }
@@ -136,7 +136,7 @@ export class Tools {
     return this.#http.get("/api/mcp/runtimes", { signal });
   }
 
-  /** Starts to install a server; `installs` tells how far it is. */
+  /** Starts to install a server; `installs` returns the progress. */
   install(wish: InstallServer): Promise<Install> {
     return this.#http.post("/api/mcp/installs", { body: wish });
   }

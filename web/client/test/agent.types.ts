@@ -54,7 +54,7 @@ export async function typed(context: AgentContext): Promise<void> {
   context.data["foo"] = "bar";
   // @ts-expect-error nor the agent's name
   context.agent.name = "other";
-  // @ts-expect-error a field of the data is unknown until somebody looks
+  // @ts-expect-error a field of the data is unknown until it is checked
   const text: string = context.data["text"];
   void text;
 
@@ -70,7 +70,7 @@ export async function typed(context: AgentContext): Promise<void> {
   same<typeof sent, Promise<{ sent: boolean }>>();
   const anything = context.request("send-email");
   same<typeof anything, Promise<unknown>>();
-  // @ts-expect-error an answer nobody typed has no fields
+  // @ts-expect-error an untyped answer has no fields
   (await anything).sent;
 
   const theme = getAgentData<string>("theme", "light");
@@ -91,7 +91,7 @@ export async function typed(context: AgentContext): Promise<void> {
     same<typeof payload, unknown>();
   });
   same<typeof stop, () => void>();
-  // @ts-expect-error a payload is unknown until somebody looks
+  // @ts-expect-error a payload is unknown until it is checked
   context.on("theme-changed", (payload: { theme: string }) => payload.theme);
   // @ts-expect-error off needs the handler
   context.off("theme-changed");
@@ -101,7 +101,7 @@ export async function typed(context: AgentContext): Promise<void> {
   same<AgentError["details"], unknown>();
   new AgentDeniedError("send-email");
   new AgentError("E-AGT-001", "words", { any: "thing" });
-  // @ts-expect-error a code and words are asked for
+  // @ts-expect-error a code and a message are required
   new AgentError("E-AGT-001");
   const isError: Error = error;
   void isError;

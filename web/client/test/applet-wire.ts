@@ -6,7 +6,7 @@ export interface Frame {
   [field: string]: unknown;
 }
 
-/** What a client sent; all but what nobody waits for has an id. */
+/** A message of a client; requests have an id. */
 export type Sent = Frame & { id: number };
 
 export class FakeSocket {

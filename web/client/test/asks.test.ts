@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// The socket of requests to the person: what it hears, and when it gives up.
+// The socket of requests to the user: its messages, and when it closes.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Asks } from "../src/asks.js";
 import { Http } from "../src/http.js";

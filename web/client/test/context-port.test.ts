@@ -1,4 +1,4 @@
-// The handshake of an app in somebody's frame: one port, from one page, once.
+// The handshake of a framed app: one port, from one page, once.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { capture, type Builtins } from "../src/context/builtins.js";
 import { portLink, type Link } from "../src/context/link.js";

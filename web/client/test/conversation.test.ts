@@ -1,4 +1,4 @@
-// A real conversation, folded here, reads as the server tells it.
+// The fold of a real conversation matches the server's.
 import { expect, test } from "vitest";
 import { fold, type Conversation } from "../src/fold.js";
 import type { Entry, FeedFrame } from "../src/generated/wire.js";

@@ -28,7 +28,7 @@ beforeEach(() => {
   posted = [];
 });
 
-/** Makes an embed whose frame keeps what it is told. */
+/** Creates an embed whose frame records its messages. */
 function embed(options: Partial<EmbedOptions> = {}): Embed {
   const made = window.Gangway.embed({ url: URL_OF, ...options });
   const frame = made.element.contentWindow;

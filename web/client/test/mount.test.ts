@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-// A page of somebody's own around an app: what it carries, and what it does not.
+// A page of another site that embeds an app: what it forwards, and what it does not.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   APP_SANDBOX,
@@ -66,7 +66,7 @@ function tell(seq: number): void {
   socket.say({ type: "agent-event", event: "y", payload: null, seq });
 }
 
-/** What the frame heard, in short. */
+/** The messages that the frame received. */
 function heard(port: FakePort): (string | number)[] {
   return port.got.map((text) => {
     const { type, seq } = JSON.parse(String(text)) as {
@@ -81,7 +81,7 @@ const event = '{"type":"weblet-event","id":"1","event":"x"}';
 
 test("the frame gets its sandbox, its address once the socket is there, and after loading one port for its origin alone", () => {
   expect(frame.getAttribute("sandbox")).toBe(APP_SANDBOX);
-  // An event between the page's writing and the socket's opening would be nobody's.
+  // An event between rendering the page and opening the socket would be lost.
   expect(frame.src).toBe("");
   welcome();
   expect(frame.src).toBe(URL);

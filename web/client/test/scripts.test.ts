@@ -39,7 +39,7 @@ test.each(Object.keys(SCRIPTS) as Name[])(
 test("context.js is one expression that may stand in a page", async () => {
   const { code } = await bundle("context.js");
   expect(code).not.toMatch(/<\/script|<!--/i);
-  // As the server writes it: parenthesised, and called with what it tells the page.
+  // As the server writes it: parenthesised, and called with the parameters.
   const made: unknown = runInNewContext(`(${code})`);
   expect(made).toBeTypeOf("function");
 });

@@ -209,7 +209,7 @@ test("ends of calls and results of tools go out again until the server must have
   ];
   expect(resume()).toMatchObject(again);
   expect(resume()).toMatchObject(again);
-  // The server waits for so many at once: older ones it has.
+  // The server waits for at most this many at once: it has older ones.
   for (let call = 4; call < 20; call += 1) {
     made.say({ type: "tool_result", call, result: "1" });
   }

@@ -146,7 +146,7 @@ export class Page {
     return this.said.filter(({ type }) => type === "abort").map(({ id }) => id);
   }
 
-  /** The frame loads, and its broker says so. */
+  /** The frame loads, and its broker reports it. */
   greet(): void {
     const postMessage = (data: unknown, origin: string, ports: unknown[]) =>
       (this.greeting = { data, origin, ports });

@@ -130,7 +130,7 @@ test("a run sends its options and gives every event", async () => {
     systemPrompt: "p",
   };
   const iterator = page.agent.run(options);
-  // Nothing is done for events that nobody asks for.
+  // Without a reader nothing is started.
   expect(page.window.channels).toEqual([]);
   const events = all(iterator);
   expect(page.last()).toMatchObject({ method: "run", params: options });

@@ -141,7 +141,7 @@ function choose(field: HTMLSelectElement, value: string): void {
   changed(field);
 }
 
-/** Tells the page, as after typing. */
+/** Dispatches the events of typing. */
 function changed(element: Element): void {
   const options = { bubbles: true, composed: true };
   element.dispatchEvent(

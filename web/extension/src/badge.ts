@@ -58,7 +58,7 @@ export class Badges {
   page(tab: number, origin: string, by: 1 | -1): void {
     const facts = this.#facts(tab);
     const count = Math.max(0, (facts.pages.get(origin) ?? 0) + by);
-    // Where something is missing the page wanted it all the same, and the badge says so.
+    // If something is missing that the page needs, the badge shows it.
     if (count > 0 || this.#trouble) facts.pages.set(origin, count);
     else facts.pages.delete(origin);
     this.#draw(tab);

@@ -17,7 +17,7 @@ import {
   type ToBridge,
 } from "./wire.js";
 
-// A bridge that nobody needs for so long is let go.
+// An unused bridge is disconnected after this time.
 const IDLE_MS = 60_000;
 
 /** As much of a native port as is needed here. */
@@ -82,7 +82,7 @@ export class Bridge {
   #port: NativePort | null = null;
   /** The port whose greeting is not answered yet. */
   #greeting: NativePort | null = null;
-  /** The requests that are open, as they were told last. */
+  /** The open requests, as last reported. */
   #asks: Status | null = null;
   #parts = new Parts();
   #spoke = false;
@@ -148,7 +148,7 @@ export class Bridge {
     return { done, cancel };
   }
 
-  /** Opens the connection of one document; the origin in the wish is the browser's word. */
+  /** Opens the connection of one document; the origin in the request comes from the browser. */
   openPage(
     wish: PageWish,
     handlers: PageHandlers,
@@ -241,7 +241,7 @@ export class Bridge {
         this.#rest();
       },
       (error: unknown) => {
-        // A port that closed has said why in its own words.
+        // A closed port has an error message.
         if (this.#port !== port || !(error instanceof BridgeError)) return;
         this.#greeting = null;
         this.#become("missing", troubleIn(error));
@@ -346,7 +346,7 @@ export class Bridge {
     return this.#waiting.size + this.#pages.size + this.#holds > 0;
   }
 
-  /** Lets the bridge go once nobody needs it any more. */
+  /** Disconnects the bridge once it is unused. */
   #rest(): void {
     if (this.#isNeeded || !this.#port || this.#idle !== undefined) return;
     this.#idle = setTimeout(() => {

@@ -7,7 +7,7 @@ export class PortConnection implements Connection {
   onopen: ((event: Event) => void) | null = null;
   onmessage: ((event: MessageEvent) => void) | null = null;
   onclose: ((event: CloseEvent) => void) | null = null;
-  /** A port does not tell; the broker bounds what is open. */
+  /** A port has no buffered amount; the broker bounds open calls. */
   readonly bufferedAmount = 0;
   #port: Port | null = null;
   #closed = false;

@@ -21,7 +21,7 @@ export type ContentAsks =
   | { type: "chat"; chatId: string; url: string }
   /** Another page is in the tab. */
   | { type: "fresh" }
-  /** The page offers so many MCP servers. */
+  /** The number of MCP servers that the page offers. */
   | { type: "servers"; count: number };
 
 /** What the popup asks of the background. */
@@ -35,7 +35,7 @@ export interface ListServers {
   type: "list-servers";
 }
 
-/** What the side panel has the content script of the page in front do. */
+/** Actions that the side panel sends to the content script of the active tab. */
 export interface ActHere {
   type: "act";
   action: Action;

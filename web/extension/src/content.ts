@@ -123,7 +123,7 @@ async function ask<T>(message: ContentAsks): Promise<T | null> {
   try {
     return await chrome.runtime.sendMessage<ContentAsks, T>(message);
   } catch {
-    // There is no background any more: the connection says so too.
+    // The background is gone: the connection reports it too.
     return null;
   }
 }
@@ -132,7 +132,7 @@ function unread(error = "The page could not be read."): AgentApiError {
   return new AgentApiError("ERR_INTERNAL", error);
 }
 
-/** Tells how many servers the page offers, if it does. */
+/** Reports how many servers the page offers, if any. */
 function offer(): void {
   if (window.top !== window) return;
   const count = declaredServers().length;

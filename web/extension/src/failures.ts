@@ -24,7 +24,7 @@ export function missing({ words }: Trouble): BridgeError {
   return new BridgeError({ code: "bridge_missing", message });
 }
 
-/** Whether an error says no more than that nobody was reached. */
+/** Whether an error only means that nothing was reachable. */
 export function isUnreached(error: unknown): boolean {
   const { code = "" } = (error ?? {}) as { code?: string };
   return ["bridge_lost", "bridge_missing", "server_gone"].includes(code);

@@ -59,7 +59,7 @@ async function perform(
   }
 }
 
-/** Has the content script of the page in front do it, if that is still of the same origin. */
+/** Sends it to the content script of the active tab, if that still has the same origin. */
 async function here({ id, origin }: Front, action: Action): Promise<unknown> {
   let answer: ActAnswer;
   try {
@@ -79,7 +79,7 @@ async function here({ id, origin }: Front, action: Action): Promise<unknown> {
   throw new AgentApiError(code, message);
 }
 
-/** The page in front of this window. */
+/** The active tab of this window. */
 async function frontTab(own: readonly string[]): Promise<Front> {
   const asked = { active: true, currentWindow: true };
   const [tab] = await chrome.tabs.query(asked);

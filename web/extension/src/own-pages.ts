@@ -1,4 +1,4 @@
-// The extension's own pages: each has a port, by which it asks the bridge and hears how things stand.
+// The extension's own pages: each has a port for requests to the bridge and for status changes.
 import type { Bridge, BridgeState, Stream } from "./bridge.js";
 import type { Port } from "./pages.js";
 import {

@@ -1,4 +1,4 @@
-// Documents that use Gangway: each has a port from its content script, and a page at the bridge with the origin that the browser told.
+// Documents that use Gangway: each has a port from its content script, and a page at the bridge with the origin from the browser.
 import type { Bridge } from "./bridge.js";
 import { ancestorsOf, originOf, tabName, type Sender } from "./sender.js";
 import { refusalFor } from "./trouble.js";
@@ -96,7 +96,7 @@ export function servePage(
   port.onDisconnect.addListener(leave);
 }
 
-/** Which visit goes on. Nothing else of what the content script says of itself counts. */
+/** The visit to resume. Other claims of the content script are ignored. */
 export function visitIn(hello: string): { visit?: string; seen?: number } {
   try {
     const { visit, seen } = JSON.parse(hello) as Record<string, unknown>;

@@ -1,9 +1,9 @@
-// Fields that nobody but the person reads or fills in: passwords, codes, and what pays.
+// Fields that only the user may read or fill in: passwords, codes, and payment.
 import type { Field } from "./elements.js";
 
 const AUTOCOMPLETE = /^(current-password|new-password|one-time-code|cc-.+)$/;
 
-/** In names, ids and labels, after their words were told apart. */
+/** In names, ids and labels, after they were split into words. */
 const WORDS = new RegExp(
   `\\b(${[
     ...["pass ?(word|wd|code|phrase)", "passwd", "pwd", "pin( code)?"],

@@ -8,7 +8,7 @@ export interface Where {
   documentId?: string | undefined;
 }
 
-/** Throws words for a person. */
+/** Throws an error with a message for the user. */
 export async function readTab({
   tabId,
   frameId = 0,

@@ -7,7 +7,7 @@ import type { Where } from "./read-tab.js";
 const MAX_SIDE = 1_280;
 /** Characters of the data URL; native messaging takes 1 MiB in the one direction. */
 const MAX_CHARS = 700_000;
-/** A tab that is in front is drawn much sooner; a frame that nobody sees is not drawn at all. */
+/** An active tab is rendered much sooner; an invisible frame is not rendered at all. */
 const DRAWN_MS = 2_000;
 const FRAME_DRAWN_MS = 500;
 
@@ -55,7 +55,7 @@ export async function takeScreenshot(
     if (hidesFrames) await hidden.hide(target);
     if (!(await drawn(target, DRAWN_MS))) throw notVisible();
     const taken = await capture(tabId, windowId);
-    // Whether it is still the same document, and nothing else was in front meanwhile, in the tab or in its frames.
+    // Whether the document is still the same and the tab stayed active, including its frames.
     await run(target, () => true, 0);
     const now = await chrome.tabs.get(tabId);
     if (seen.moved || !now.active) throw notVisible();

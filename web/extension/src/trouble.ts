@@ -1,11 +1,11 @@
-// What is missing, told from how the browser says that there is no bridge.
+// Detects what is missing from the browser's error about the bridge.
 
 /** `manifest`: the browser does not know of the bridge. `program`: it does, but cannot start it. `server`: the bridge has no Gangway. `version`: the two do not fit. */
 export type Missing = "manifest" | "program" | "server" | "version";
 
 export interface Trouble {
   missing: Missing;
-  /** The browser's or the bridge's own words. */
+  /** The message of the browser or the bridge. */
   words: string;
 }
 
@@ -45,7 +45,7 @@ const PAGES_WORDS: Record<Missing, string> = {
     "The versions of Gangway and its extension are incompatible. Update both.",
 };
 
-/** What a page is told: nothing of what stands on this machine. */
+/** The error for a page, without details of this machine. */
 export function refusalFor({ missing }: Trouble): string {
   const error = {
     code: "ERR_NOT_INSTALLED",

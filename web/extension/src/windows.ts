@@ -18,7 +18,7 @@ interface Kept {
   kind: Kind;
   /** The question, or the chat. */
   id: string;
-  /** Whose it is, in which tab; nobody's, where the person opened it. */
+  /** Its origin and tab; empty if the user opened it. */
   of?: { origin: string; tab: number };
   /** What lets the window of a chat in. */
   ticket?: string;
@@ -167,7 +167,7 @@ export class OwnWindows {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    // Only a page that took over the process of its content script asks for so many.
+    // Only a page that compromised the process of its content script requests this many.
     if (this.#waiting >= MAX_WAITING) return this.#last;
     this.#waiting += 1;
     this.#last = this.#last

@@ -31,7 +31,7 @@ export type ToBridge =
 /** One piece of a message that is too long for one. */
 export type Part = Extract<BridgeTold, { type: "part" }>;
 
-/** What answers a request; results and events are the server's own words. */
+/** Responses to a request; results and events are those of the server. */
 export type BridgeAnswer =
   | Extract<BridgeTold, { type: "error" }>
   | { type: `${string}_event`; request_id: string; n: number; event: unknown }

@@ -215,7 +215,7 @@ test("a bridge without a server that nobody needs any more is let go too", async
   host.fail("page_open", error);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(greetings()).toBe(1);
-  // Somebody who comes has it asked again.
+  // A new subscriber has it requested again.
   open();
   expect(greetings()).toBe(2);
   host.fail("hello", error);

@@ -1,4 +1,4 @@
-// What the page hears of its broker in the extension: nothing of where Gangway is.
+// The page's view of the broker in the extension: nothing about where Gangway is.
 import { expect, test, vi } from "vitest";
 import { serve } from "@gangway/client/extension";
 import { PortConnection } from "../src/connection.js";
@@ -81,7 +81,7 @@ test("a page is clicked once for each time that the server allows it, and what i
     ...{ type: "result", id: 1 },
     result: { success: true },
   });
-  // Neither a refusal nor another call's result is an allowance, nor is one that nobody wants any more.
+  // Neither a denial, nor the result of another call, nor a late result is a permission.
   const error = { code: "ERR_SCOPE_REQUIRED", message: "no" };
   tell({ n: 2, type: "error", id: 2, error });
   expect(page.sent.at(-1)).toEqual({ type: "error", id: 2, error });

@@ -51,7 +51,7 @@ export class FakeHost {
   }
 }
 
-/** Lets promises that are done be heard. */
+/** Lets the handlers of settled promises run. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 5; round += 1) await Promise.resolve();
 }

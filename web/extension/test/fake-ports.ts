@@ -24,7 +24,7 @@ export class FakePort {
     else this.sent.push(structuredClone(message) as Record<string, unknown>);
   }
 
-  /** This side leaves: only the other one hears of it. */
+  /** Disconnects this side: only the other one is notified. */
   disconnect(): void {
     this.closed = true;
   }

@@ -1,4 +1,4 @@
-// The tab in front, as the person's agents use it.
+// The active tab, as used by the user's agents.
 import { afterEach, expect, test, vi } from "vitest";
 import type { BrowserAct } from "@gangway/client";
 import { actInFront, isGangway } from "../src/front-tab.js";
@@ -7,7 +7,7 @@ const OWN = ["http://127.0.0.1:3000", "https://gangway.example"];
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A browser with this page in front; `answer` is what its content script says. */
+/** A browser with this active tab; `answer` is the response of its content script. */
 function browser(url: string, answer: () => unknown = () => ({ result: 1 })) {
   const sendMessage = vi.fn((..._given: unknown[]) =>
     Promise.resolve().then(answer),

@@ -62,7 +62,7 @@ test("after a port that broke, the visit goes on behind the last number that cam
   expect(made.ports).toHaveLength(2);
   expect(made.said()).toMatchObject([{ type: "hello", visit: "v1", seen: 2 }]);
   made.welcome(true);
-  // What came before is not heard twice.
+  // Earlier events are not delivered twice.
   made.tell({ n: 2, type: "event", id: 1, event: {} });
   made.tell({ n: 3, type: "result", id: 1, result: null });
   expect(made.heard).toEqual([1, 2, 3]);

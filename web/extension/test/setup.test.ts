@@ -1,4 +1,4 @@
-// What is missing, told from what the browsers say, and the one command that helps.
+// Detecting what is missing from the errors of browsers, and the command that fixes it.
 import { expect, test } from "vitest";
 import { browserName } from "../src/browser.js";
 import { refusalFor, troubleIn, troubleOf } from "../src/trouble.js";

@@ -64,7 +64,7 @@ test("a tab asks one question at a time; the next has its turn when that is clos
   for (const id of ["q1", "q2", "q3", "q4"]) await windows.ask(id, SHOP, 1);
   await windows.ask("q5", SHOP, 2);
   expect(opened).toEqual(["permit.html?ask=q1", "permit.html?ask=q5"]);
-  // Nobody waits for the answer of the second any more.
+  // The answer of the second is no longer needed.
   const answered = request.getMockImplementation();
   request.mockImplementation((type: string, fields?: object) =>
     type === "ask_get" && fields && "ask" in fields && fields.ask === "q2"

@@ -1,4 +1,4 @@
-// Requests to the person, and the state that hears of them.
+// Requests to the user, and their state.
 import { Asks, Http, type AskInfo, type WatchOptions } from "@gangway/client";
 import { AsksState, type AsksOptions } from "../src/asks/asks.svelte.js";
 

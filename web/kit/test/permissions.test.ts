@@ -1,4 +1,4 @@
-// Permissions in words.
+// Texts about permissions.
 import type { OriginPermissions, PermissionDetails } from "@gangway/client";
 import { expect, test } from "vitest";
 import { textOn } from "../src/chat/dress.js";

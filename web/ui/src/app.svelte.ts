@@ -269,7 +269,7 @@ export class AppState {
     if (this.launch.url === null) void this.prepareLaunch();
   }
 
-  /** Puts an applet beside the chat for somebody who did not ask for it: what they do goes on. */
+  /** Opens an applet beside the chat without interrupting the user. */
   #showApplet(slug: string): void {
     if (this.applet !== slug) {
       this.applet = slug;
@@ -326,7 +326,7 @@ export class AppState {
     return chat;
   }
 
-  /** Tells somebody who looks elsewhere that an agent waits for an answer. */
+  /** Notifies the user of a waiting agent if the page is not visible. */
   #waits({ agent_id, session_id, ...agent }: RemoteAgentInfo): void {
     const title = `${agent.project_name} · ${agent.persona_slug} is waiting for you`;
     this.notify.show(title, "The agent has a question.", agent_id, () =>

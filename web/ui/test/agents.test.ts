@@ -212,7 +212,7 @@ test("notifications are shown when they were switched on and the person looks el
   await notify.turn(false);
   show();
   expect(FakeNotification.shown).toHaveLength(1);
-  // A browser that refuses says so, and nothing is kept.
+  // A denial by the browser is reported, and nothing is stored.
   FakeNotification.permission = "default";
   FakeNotification.answer = "denied";
   const refused = new NotifyState();

@@ -204,7 +204,7 @@ test("the log has every event but pieces, goes on live, and is read back page by
   expect(log.older).toBe(true);
   const read = log.earlier();
   expect(feeds[1]?.since).toBe("500");
-  // Nothing but pieces: it looks further by itself.
+  // Only deltas: it reads on automatically.
   feeds[1]?.say(delta(501), delta(1500));
   await vi.waitFor(() => expect(feeds).toHaveLength(3));
   expect(feeds[2]?.since).toBe("0");

@@ -1,4 +1,4 @@
-// Who an embed talks with, and whom it hears.
+// The messages between an embed and its parent page.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Parent } from "../src/embed/parent.js";
 

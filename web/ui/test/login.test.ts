@@ -37,7 +37,7 @@ function refusal(code: string): Response {
   return Response.json(body, { status: 401 });
 }
 
-/** What another page of this browser keeps, as this one hears of it. */
+/** A change of storage by another page of this browser. */
 function elsewhere(token: string | null): void {
   if (token === null) localStorage.removeItem(KEPT);
   else localStorage.setItem(KEPT, token);

@@ -6,7 +6,7 @@ import { SocketLink, type SocketLinkOptions } from "./socket-link.js";
 
 export type ConnectOptions = Omit<SocketLinkOptions, "askWhy">;
 
-/** Why a channel to this session is refused, as a plain request is told. */
+/** Why a channel to this session is rejected, found out with a plain request. */
 export function askWhy(
   options: ConnectOptions,
 ): (signal: AbortSignal) => Promise<unknown> {
@@ -17,7 +17,7 @@ export function askWhy(
   return (signal) => new Sessions(http).get(options.session, signal);
 }
 
-/** A channel of its own WebSocket, which reconnects and resumes by itself. */
+/** A channel with its own WebSocket, which reconnects and resumes automatically. */
 export function connect(options: ConnectOptions): AppletChannel {
   return new AppletChannel(
     (events) => new SocketLink({ ...options, askWhy: askWhy(options) }, events),

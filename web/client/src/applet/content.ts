@@ -26,7 +26,7 @@ export async function encode(content: Content): Promise<EncodedContent> {
   return { content: base64(content), encoding: "base64" };
 }
 
-// A call takes only so many arguments; a multiple of three leaves no padding inside.
+// The number of arguments of a call is limited; a multiple of three leaves no padding inside.
 const STEP = 0x6000;
 
 function base64(bytes: Uint8Array): string {

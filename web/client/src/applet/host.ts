@@ -55,7 +55,7 @@ const TYPES: Record<ClientMessage["type"], true> = {
 // A drag sends one message per frame of the screen; this leaves room for a few of them.
 const PER_SECOND = 200;
 const BURST = 400;
-// A frame that was told to slow down this often does not listen.
+// A frame that exceeds the rate limit this often is cut off.
 const PATIENCE = 2_000;
 const ID_LENGTH = 100;
 
@@ -192,7 +192,7 @@ export class AppletHost {
     if (frame.type === "reload") this.reload();
   }
 
-  /** What the applet is told: where its frame is, it does not need to know. */
+  /** The message for the applet, without the URL of its frame. */
   #readied({ frame: path, ...told }: Told<"ready">): Told<"ready"> {
     const first = this.#address === null;
     if (path !== undefined) {

@@ -66,7 +66,7 @@ export class PortLink implements Link {
   }
 
   forget(): void {
-    // The parent page forgets by itself once the answer has come.
+    // The parent page forgets the request when the response arrives.
   }
 
   dispose(): void {

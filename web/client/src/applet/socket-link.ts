@@ -1,4 +1,4 @@
-// The channel over a WebSocket: what was not answered is asked again after each reconnect, reads go on where they were.
+// The channel over a WebSocket: unanswered requests are repeated after each reconnect, and reads resume.
 import { GangwayError } from "../errors.js";
 import type { ApiKey } from "../key.js";
 import { DELETED, LiveSocket, type LiveState } from "../live.js";
@@ -35,7 +35,7 @@ interface Request {
   size: number;
   /** How many bytes of a file, or characters of an answer, have arrived. */
   got: number;
-  /** How many characters of an answer that starts over were heard before. */
+  /** How many characters of a restarted answer were already received. */
   heard: number;
   /** How large the file was when its first piece came. */
   fileSize?: number;
@@ -43,7 +43,7 @@ interface Request {
 
 // Shorter than the socket's own patience: a channel that is alive is never replaced.
 const PING_MS = 50_000;
-// The server forgets nothing of a client that comes back, so the name must be nobody else's.
+// The server recognizes a client that reconnects by this id, so it must be unique.
 const newClient = () => crypto.randomUUID();
 
 export class SocketLink implements Link {
@@ -202,7 +202,7 @@ export class SocketLink implements Link {
     );
   }
 
-  /** What a fresh socket has to be told: the watches, and whatever was not answered, in order. */
+  /** The messages for a new socket: the watches, and unanswered requests, in order. */
   #resume(): void {
     this.#announced = null;
     this.#resetTools();
@@ -219,7 +219,7 @@ export class SocketLink implements Link {
         this.#sendAs(wireId, message);
         continue;
       }
-      // A read that had begun goes on under a new name: the old one would start over.
+      // A read in progress continues with a new id: the old one would restart.
       this.#requests.delete(wireId);
       const { offset = 0, length } = message;
       const next = (this.#lastId += 1);
@@ -262,7 +262,7 @@ export class SocketLink implements Link {
       this.#answer(frame, id, bytes);
       return;
     }
-    // Answers to pings and to subscribing again concern nobody else.
+    // Responses to pings and repeated subscriptions are not passed on.
     if (
       ["pong", "subscribed", "unsubscribed", "toolsOffered"].includes(
         frame.type,

@@ -61,11 +61,11 @@ export type AppletEvents = {
   ]: Omit<Told<Name>, "type">;
 };
 
-/** What a channel sends through and hears from. */
+/** What a channel sends to and receives from. */
 export interface Link {
   /** Throws `buffer_full`, `too_large` or `closed` when it cannot take the message. */
   send(message: ClientMessage): void;
-  /** Nobody waits for the answer any more. */
+  /** The response is no longer needed. */
   forget(id: Id): void;
   dispose(): void;
 }

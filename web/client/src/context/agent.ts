@@ -38,7 +38,7 @@ export function requireAgentContext(): AgentContext {
   throw new AgentError(CODES.context, "No agent context available");
 }
 
-/** Tells the agent, if there is one; says whether there was. */
+/** Sends the event to the agent; returns whether there is one. */
 export async function emitToAgent(
   event: string,
   payload?: unknown,

@@ -40,7 +40,7 @@ export function capture() {
     unlisten: free(EventTarget.prototype.removeEventListener),
     sendOn: free(Socket.prototype.send),
     closeSocket: free(Socket.prototype.close),
-    /** Does the work after this script, without a timer that somebody may have stopped. */
+    /** Runs the work after this script, without a timer that page scripts may have replaced. */
     soon(work: () => void): void {
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => {
@@ -67,7 +67,7 @@ export function capture() {
   };
 }
 
-/** What only a page in somebody's frame uses: looking at it costs time before the page's own scripts. */
+/** Used only by framed pages: evaluating it costs time before the page's own scripts. */
 export function capturePort() {
   const { postMessage, start } = MessagePort.prototype;
   return {

@@ -36,7 +36,7 @@ export interface Channel extends Pick<
   AgentContext,
   "emit" | "request" | "on" | "off" | "registerTool"
 > {
-  /** Connects, where nobody else does. */
+  /** Connects, unless it is already connected. */
   open(): void;
   /** Takes what the other end says. */
   heard(text: unknown): void;
@@ -167,7 +167,7 @@ export function makeChannel(
     else if (cancelled.length < MOST) cancelled[cancelled.length] = text;
   }
 
-  /** Nobody will take it, or answer it: the code is that of its time limit, without the wait. */
+  /** It will never be acknowledged or answered: fails with the timeout's code, without waiting. */
   function unsent(request: boolean): AgentError {
     const code = request ? CODES.requestTimeout : CODES.emitTimeout;
     const words = over || "Too many messages are waiting for the agent";
@@ -305,7 +305,7 @@ export function makeChannel(
     return false;
   }
 
-  /** The same list without the handler; a list is never changed while it is being told. */
+  /** A copy of the list without the handler; a list is never changed during dispatch. */
   function without(event: string, handler: Handler): Handler[] {
     const kept: Handler[] = [];
     const list = handlers[event];
@@ -334,12 +334,12 @@ export function makeChannel(
   }
 
   built.listen(window, "pagehide", (event) => {
-    // A page that the browser keeps for the way back goes on where it was.
+    // A page in the back/forward cache resumes.
     if ((event as PageTransitionEvent).persisted) {
       link.close();
       return;
     }
-    // Nobody is there to be told.
+    // There is no agent.
     for (const id in waiting) settle(id);
     end("expired");
   });
@@ -391,7 +391,7 @@ export function makeChannel(
   };
 }
 
-/** A name as words, whatever it is. */
+/** A name as a string. */
 function nameOf(name: unknown): string {
   return typeof name === "string" ? name : typeof name;
 }

@@ -16,7 +16,7 @@ export interface AgentContext {
   readonly data: Readonly<Record<string, unknown>>;
   /** How the agent wants the app to be. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Tells the agent something; kept once the agent has taken it. */
+  /** Sends an event to the agent; resolves once the agent has acknowledged it. */
   emit(event: string, payload?: unknown): Promise<void>;
   /** Asks the agent to do something; kept with its answer. */
   request<T = unknown>(action: string, params?: unknown): Promise<T>;

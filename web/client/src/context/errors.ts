@@ -54,7 +54,7 @@ export function makeErrors(Base: ErrorConstructor) {
     }
   }
 
-  /** Nobody took an event, or answered a request, in time. */
+  /** An event was not acknowledged, or a request not answered, in time. */
   class AgentTimeoutError extends AgentError {
     /** `operation` is `emit` or `request`, and says which code it is. */
     constructor(operation: string, timeout: number, message?: string) {

@@ -11,7 +11,7 @@ export interface Link {
 }
 
 type Heard = (text: unknown) => void;
-/** The launch is over, by the words of the other end. */
+/** The launch has ended, with the reason of the server. */
 type Over = (why: "deleted" | "expired") => void;
 
 // A page cannot see a server's pings, so it sends its own; one without any answer means a dead connection.

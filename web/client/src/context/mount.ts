@@ -1,4 +1,4 @@
-// An app in a frame of somebody's own page: one port to it, one WebSocket to Gangway, and no trust in what the frame says.
+// An app in a frame of another site's page: one port to it, one WebSocket to Gangway; messages of the frame are not trusted.
 import { GangwayError } from "../errors.js";
 import type { PageSays, PageTold } from "../generated/wire.js";
 import { Http } from "../http.js";
@@ -158,7 +158,7 @@ export function mountApp(options: MountOptions): MountedApp {
     }
   }
 
-  /** Tells a new document what was said while it was loaded; it knows by the numbers what it has already. */
+  /** Sends a new document the messages that arrived while it was loading; numbers identify duplicates. */
   function greet(): void {
     if (!port || welcome === null) return;
     port.postMessage(welcome);

@@ -8,14 +8,14 @@ import type { ToolDescription, ToolHandler } from "../page-tools.js";
 import { keepLaunch } from "./route.js";
 import { lendStorage } from "./storage.js";
 
-/** What the server tells the script. */
+/** The parameters of the script, from the server. */
 export interface Boot {
   launchId: string;
   /** The app's name. */
   app: string;
   agent: AgentContext["agent"];
   config: AgentContext["config"];
-  /** Where the data are when they are too large to be told. */
+  /** The URL of the data if they are too large to be inlined. */
   dataUrl?: string;
   /** Where the app's storage is kept for browsers that give it none. */
   storage?: string;
@@ -23,9 +23,9 @@ export interface Boot {
   seq?: number;
   /** The channel's address, with whatever proves this launch. */
   socket: string;
-  /** The origin of the parent page, when that is somebody's own. */
+  /** The origin of the parent page, if it belongs to another site. */
   parentOrigin: string | null;
-  /** Whether the page is reloaded when the server says so. */
+  /** Whether the page reloads when the server requests it. */
   reload: boolean;
 }
 

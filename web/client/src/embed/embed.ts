@@ -27,7 +27,7 @@ export interface Embed {
   readonly element: HTMLIFrameElement;
   /** Shows the chat, and loads it the first time. */
   open(): void;
-  /** Hides the chat; the agent goes on. */
+  /** Hides the chat; the agent keeps running. */
   close(): void;
   /** Says something as the person, once the chat is ready. */
   send(text: string): void;
@@ -40,7 +40,7 @@ export interface Embed {
     name: Name,
     heard: (event: EmbedEvents[Name]) => void,
   ): () => void;
-  /** Takes the chat out of the page for good. */
+  /** Removes the chat from the page. */
   remove(): void;
 }
 
@@ -136,7 +136,7 @@ export function embed(options: EmbedOptions): Embed {
   };
 }
 
-/** The address of the frame: what `embed_url` says, and what the page wishes. */
+/** The URL of the frame: `embed_url` with the options of the page. */
 function addressOf({ url, features, ...wishes }: EmbedOptions): URL {
   const address = new URL(url, location.href);
   if (!/^https?:$/.test(address.protocol)) {

@@ -1,4 +1,4 @@
-// Follows one remote agent by server-sent events, reconnects by itself and resumes where it was.
+// Follows one remote agent with server-sent events; reconnects and resumes automatically.
 import { Backoff } from "../backoff.js";
 import { isFinal, type GangwayError } from "../errors.js";
 import type { AgentFrame, AgentState, FeedFrame } from "../generated/wire.js";
@@ -15,9 +15,9 @@ export interface AgentFeedOptions {
   onFrame: (frame: FeedFrame) => void;
   /** Gets what the agent is doing, at the beginning and at each change. */
   onAgentState?: (state: AgentState) => void;
-  /** The agent is gone for good; the feed closes. */
+  /** The agent has ended; the feed closes. */
   onEnded?: (reason: string) => void;
-  /** Gets every change of the connection; `error` says why it closed for good. */
+  /** Gets every change of the connection; `error` is the reason if it is closed. */
   onState?: (state: LiveState, error?: GangwayError) => void;
   /** The last number already seen; without it the first frame is a snapshot. */
   since?: number;
@@ -129,7 +129,7 @@ export class AgentFeed {
     }
   }
 
-  /** Notes that there is somebody at the other end, comments of the stream included. */
+  /** Records activity of the stream, including comments. */
   #watch(): TransformStream<Uint8Array, Uint8Array> {
     return new TransformStream({
       transform: (chunk, to) => {

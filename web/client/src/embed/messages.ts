@@ -1,7 +1,7 @@
 // What an embed and the parent page say to each other.
 import type { AgentState } from "../generated/wire.js";
 
-/** What an embed tells the parent page, by name. */
+/** Messages of an embed to the parent page, by name. */
 export interface EmbedEvents {
   /** The chat can be used. */
   ready: object;

@@ -1,4 +1,4 @@
-// Sends a file and tells how far it is, which fetch cannot.
+// Uploads a file with progress, which fetch does not support.
 import { GangwayError } from "../errors.js";
 import type { Uploaded } from "../generated/wire.js";
 

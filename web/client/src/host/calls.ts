@@ -100,7 +100,7 @@ export async function runCall(
   }
 }
 
-/** What went wrong, as an agent is told it. */
+/** The error for the agent. */
 export function problemOf(error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   const code = (error as { code?: unknown } | null)?.code;

@@ -1,4 +1,4 @@
-// Makes a page driveable: it joins the relay as a host, answers agents, and tells them what changes.
+// Makes a page driveable: joins the relay as a host, answers agents, and sends them updates.
 import { GangwayError } from "../errors.js";
 import type { RelayFromHost, RelayJoin } from "../generated/wire.js";
 import { LiveSocket, type LiveState } from "../live.js";
@@ -29,7 +29,7 @@ import {
   type Source,
 } from "./wire.js";
 
-// Less than the relay waits, so that the agent hears it from us.
+// Less than the timeout of the relay, so that the error comes from here.
 const TOOL_SECONDS = 25;
 const DRAIN_MS = 100;
 
@@ -56,7 +56,7 @@ export class Host {
   #lastId = 0;
   #agents = 0;
   #study: string | null = null;
-  /** Who changed something that agents have not been told of. */
+  /** The source of a change that was not sent to agents yet. */
   #dirty: Source | null = "stage";
   /** Why the connection is given up. */
   #why: GangwayError | undefined;
@@ -96,7 +96,7 @@ export class Host {
     return () => void all.delete(listener);
   }
 
-  /** Says that what the person sees has changed. Changes in one go are told once. */
+  /** Reports a change of the page. Several changes in one task are sent once. */
   update(source?: Source): void {
     // Unless it says that the person did it: their step is not the agent's.
     if (this.#running && source !== "user") return;
@@ -122,7 +122,7 @@ export class Host {
     else this.#live.reconnect();
   }
 
-  /** Leaves for good. */
+  /** Leaves the session. */
   close(): void {
     this.#stop.abort();
     this.#live.dispose();
@@ -299,7 +299,7 @@ export class Host {
     const session = studyOf(message.payload);
     const { sessionId } = session;
     let setup: unknown;
-    // Asked for again, it goes on: what the participant has done so far stays.
+    // A repeated start continues the session: the participant's progress stays.
     if (sessionId !== this.#study) {
       setup = await this.#options.onSession?.start?.(session);
       this.#study = sessionId;

@@ -1,4 +1,4 @@
-// What a page says to become driveable, and what it hears.
+// Options and events of a driveable page.
 import type { GangwayError } from "../errors.js";
 import type { ApiKey } from "../key.js";
 import type { LiveState } from "../live.js";
@@ -24,7 +24,7 @@ export interface HostOptions {
   tools?: ToolSource;
   /** What agents may read; without it, the page's title. */
   snapshot?: () => Snapshot;
-  /** Bring the page to its beginning; agents are told when that is done. */
+  /** Reset the page; agents are notified afterwards. */
   onSession?: {
     /** What it gives back is kept in the log, and given again as `setup` when the session is replayed. */
     start?: (session: StudySession) => unknown;
@@ -47,7 +47,7 @@ export interface HostOptions {
 }
 
 export interface HostEvents {
-  /** The connection; `error` says why it closed for good. */
+  /** The connection; `error` is the reason if it is closed. */
   status: [status: LiveState, error?: GangwayError];
   /** How many agents are there. */
   presence: [agents: number];

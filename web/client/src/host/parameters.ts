@@ -55,12 +55,12 @@ export type ParamsOf<P extends Parameters> = Flat<
   }
 >;
 
-// Deeper than any declaration here; a value that goes on is not followed.
+// Deeper than any declaration; deeper values are not checked.
 const DEEPEST = 8;
 // Enough to mend a call in one go.
 const MOST_PROBLEMS = 5;
 
-/** Everything that is wrong with `params`, in words; empty when they fit. */
+/** Error messages about `params`; empty if they are valid. */
 export function problemsOf(parameters: Parameters, params: unknown): string[] {
   if (!isRecord(params)) return ["params must be an object"];
   const problems: string[] = [];

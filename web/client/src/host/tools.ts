@@ -6,9 +6,9 @@ import type { Parameter, Parameters, ParamsOf } from "./parameters.js";
 import { isRecord } from "./wire.js";
 
 export interface RunContext {
-  /** Why the agent does it, in its own words. */
+  /** The agent's reason. */
   reason: string;
-  /** Aborts when nobody waits for the result any more. */
+  /** Aborted when the result is no longer needed. */
   signal: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ export class Toolbox {
   readonly #webMcp: boolean;
   /** What was registered with the browser when it was last asked. */
   #others: ToolEntry[] = [];
-  /** What agents were told of, to know when that is no longer true. */
+  /** The tools last sent to agents, to detect changes. */
   #told: string | undefined;
 
   constructor(source: ToolSource, webMcp: boolean) {
@@ -97,13 +97,13 @@ export class Toolbox {
     return this.#offered();
   }
 
-  /** Looks again at what is registered; the next update tells of it, whatever agents were told before. */
+  /** Reads the registered tools again; the next update contains them in any case. */
   async renew(): Promise<void> {
     await this.list();
     this.#told = "";
   }
 
-  /** What is offered, for the next update, where agents were told otherwise. */
+  /** The tools for the next update, if they have changed. */
   news(): { toolSchema?: ToolEntry[] } {
     const toolSchema = this.#offered();
     const text = JSON.stringify(toolSchema);

@@ -27,7 +27,7 @@ export type Source = "user" | "agent" | "stage";
 
 // A call waits here at most as long as the relay waits for its answer, so a longer line would be in vain.
 export const WAITING_CALLS = 64;
-// What people wrote and answers that were ready while nobody was there.
+// User messages and responses that are buffered while disconnected.
 export const WAITING_MESSAGES = 64;
 // Answers that are kept in case the relay asks again after a lost socket.
 export const KEPT_ANSWERS = 64;
@@ -38,7 +38,7 @@ export const LARGEST_MESSAGE = 1 << 20;
 export const LONGEST_TEXT = 4_000;
 export const LONGEST_REASON = 2_000;
 
-/** An error that the agent is told with its own code; anything else that a tool throws is TOOL_EXECUTION_FAILED. */
+/** An error with a code for the agent; any other error of a tool becomes TOOL_EXECUTION_FAILED. */
 export class ToolError extends Error {
   readonly code: ProblemCode;
 
@@ -49,7 +49,7 @@ export class ToolError extends Error {
   }
 }
 
-/** Where the relay is. A page that an agent launched says so: the agents of its chat may use it too. */
+/** The URL of the relay. A launched page includes its launch: the agents of its chat may use it too. */
 export function relayAddress(server: string | undefined): string {
   const address = new URL("/agent/ws", server ?? location.href);
   address.protocol = address.protocol.replace("http", "ws");
@@ -85,7 +85,7 @@ export function readEnvelope(data: unknown): Envelope | null {
 /** Why this page is not wanted any more; nothing where it is worth trying on. */
 export function farewell({ replyTo, payload }: Envelope): GangwayError | null {
   if (payload["replaced"] === true) {
-    // Coming back by itself would throw the other page out in turn, for ever.
+    // Reconnecting automatically would replace the other page in turn, forever.
     const words = "Another page has replaced this one.";
     return new GangwayError("replaced", words);
   }

@@ -26,7 +26,7 @@ export interface Abortable {
 
 export interface PermissionRequest extends Abortable {
   scopes: PermissionScope[];
-  /** Shown to the person, as the site's words. */
+  /** Shown to the user as the site's text. */
   reason?: string;
   /** The tools that are wanted, by name; without it, all there are. */
   tools?: string[];
@@ -36,7 +36,7 @@ export interface PermissionAnswer {
   /** True when every scope that was asked for is granted. */
   granted: boolean;
   scopes: Partial<Record<PermissionScope, PermissionGrant>>;
-  /** The tools that may be called; absent when nobody was asked about tools. */
+  /** The tools that may be called; absent if the user was not asked about tools. */
   allowedTools?: string[];
 }
 

@@ -1,4 +1,4 @@
-// What pages may pass; whatever else they pass is a TypeError that says so, with a code like every other error.
+// Validates the arguments of pages; invalid ones throw a TypeError with a code like every other error.
 import type { ErrorCode } from "./errors.js";
 
 type Fields = Record<string, unknown>;

@@ -22,7 +22,7 @@ const MAX_HELD = 1_000;
 const MAX_METHOD = 64;
 // What open calls may carry together, in bytes: about what a socket may have under way.
 const MAX_OPEN = 16 << 20;
-// As many tools as the server has a page run at once: whatever it waits for is among the last so many results.
+// As many as the server calls concurrently: whatever it waits for is among this many last results.
 const MAX_RESULTS = 16;
 
 type Call = Extract<BrokerSays, { type: "call" }>;
@@ -40,7 +40,7 @@ export type TabCall = (typeof TAB_CALLS)[number];
 const isTabCall = (method: string): method is TabCall =>
   TAB_CALLS.some((one) => one === method);
 
-/** Hears what was read, or why nothing was. */
+/** Gets the text that was read, or the error. */
 export type Read = (text: unknown, error?: AgentApiError) => void;
 
 export interface BrokerOptions {

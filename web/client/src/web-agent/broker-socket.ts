@@ -7,7 +7,7 @@ import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
 const PATIENCE_MS = 30_000;
 // A handshake that takes longer is taken for lost.
 const CONNECT_MS = 10_000;
-/** The server is told how far it was heard this often, so that it can forget. */
+/** Acknowledgements are sent this often, so that the server can drop messages. */
 const ACK_EVERY = 64;
 const ACK_MS = 1_000;
 /** The server's close code for a page that it wants nothing to do with. */
@@ -34,7 +34,7 @@ export interface BrokerSocketOptions {
   hello: () => Extract<BrokerSays, { type: "hello" }>;
   /** Gets every message once, in order. */
   heard: (message: Numbered) => void;
-  /** A visit goes on after a break: nothing that is not answered need have arrived, nor was what waited sent. */
+  /** A visit was resumed: unanswered calls may not have arrived, and queued messages were not sent. */
   resumed: () => void;
   /** What was open is gone; a new visit begins with the next message. */
   lost: (error: AgentApiError) => void;
@@ -79,7 +79,7 @@ export class BrokerSocket {
     if (!this.#socket && this.#retryTimer === undefined) this.#open();
   }
 
-  /** The page is gone for good. */
+  /** The page is closed. */
   leave(): void {
     if (this.#welcomed) this.send({ type: "bye" });
     this.#end();
@@ -92,7 +92,7 @@ export class BrokerSocket {
     this.#retryTimer = undefined;
   }
 
-  /** Goes on with a visit that was put aside. */
+  /** Resumes a suspended visit. */
   wake(): void {
     if (this.#over || this.#socket || this.#visit === undefined) return;
     this.#wait();

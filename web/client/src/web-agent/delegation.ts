@@ -44,7 +44,7 @@ export function makeDelegation(built: Builtins, link: Link): Delegation {
           origin,
         );
       },
-      // Then the frame is told by its own call why it may not ask.
+      // Then the frame gets the reason as the error of its own call.
       () => undefined,
     );
   });

@@ -10,7 +10,7 @@ import type {
 import * as take from "./arguments.js";
 import type { Builtins } from "./builtins.js";
 
-/** What of a conversation goes into the system prompt of the one that goes on with it. */
+/** The part of a conversation for the system prompt of the one that continues it. */
 const MAX_TRANSCRIPT = 80_000;
 const ROLES = ["system", "user", "assistant"];
 const STATES = {

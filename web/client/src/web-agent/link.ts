@@ -25,7 +25,7 @@ export const LIMITS = {
 
 /** How the page gets at its broker. */
 export interface Way {
-  /** Opens a port; `missing` hears when nobody is at its other end. */
+  /** Opens a port; `missing` is called if nothing is connected to its other end. */
   open(missing: (error: AgentApiError) => void): MessagePort;
   /** Whether the other end is still where it was. */
   stands(): boolean;
@@ -199,7 +199,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     return call;
   }
 
-  /** Ends a call that is still open, and tells the server. */
+  /** Ends an open call, and notifies the server. */
   function giveUp(at: number, error?: AgentApiError): void {
     const call = open[at];
     if (!call) return;

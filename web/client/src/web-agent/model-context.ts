@@ -76,7 +76,7 @@ export class NoSuchTool extends Error {
   }
 }
 
-/** As much of Chromium's preview as a page can tell. */
+/** The state of Chromium's preview, as far as a page can detect it. */
 class Context extends EventTarget implements ModelContext {
   readonly #origin: string;
   readonly #tools = new Map<string, ModelContextTool>();

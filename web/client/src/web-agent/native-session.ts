@@ -45,7 +45,7 @@ export async function nativeSession(
       const making = from
         ? asOurs(from.clone({ signal: until.signal }), until.signal)
         : native.create(made);
-      // One that comes too late is nobody's.
+      // A late one is ignored.
       const late = (made: NativeSession) => {
         if (until.signal.aborted) made.destroy();
       };

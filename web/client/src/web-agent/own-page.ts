@@ -62,7 +62,7 @@ function own<Name extends "title" | "implementation" | "documentElement">(
   return property?.get?.call(document) as Document[Name];
 }
 
-/** An address of the web, resolved against the page; not one that begins with the name of somebody else. */
+/** A web URL, resolved against the page, without user info that imitates another host. */
 function web(href: string, base: string): string | null {
   if (href.length > MAX_ADDRESS) return null;
   if (!URL.canParse(href, base)) return null;

@@ -47,7 +47,7 @@ export function installIn(
   const { way, ask, panels, features = [] } = surround(built);
   const running = built.create(null) as Record<number, AbortController>;
   const tools = pageTools(built, () => void listTools());
-  /** The page's tools as they were told last, as JSON. */
+  /** The last announced tools of the page, as JSON. */
   let offered = "[]";
   let connected = false;
   const link = makeLink(built, way, {
@@ -67,7 +67,7 @@ export function installIn(
     },
   });
 
-  /** Nobody hears of a page's tools before the page itself calls. */
+  /** A page's tools are announced only after its first call. */
   async function listTools(): Promise<void> {
     const list = built.stringify(await tools.list());
     if (list === offered || isTooLong(list)) return;
@@ -124,7 +124,7 @@ const FEATURES = [
 function announce(built: Builtins, more: readonly string[]): void {
   const detail = built.freeze({
     version: "1.0",
-    // Which models there are is told only to pages that may list them.
+    // Only pages that may list models get their names.
     providers: built.freeze(
       "LanguageModel" in window ? ["harbor", "chrome"] : ["harbor"],
     ),

@@ -2,15 +2,15 @@
 import type { Builtins } from "./builtins.js";
 
 export interface PipeOptions<T> {
-  /** Begins the work, when somebody asks for the first event. */
+  /** Starts the work when the first event is requested. */
   start(): void;
-  /** Ends the work early; not called once the pipe has ended by itself. */
+  /** Cancels the work; not called once the pipe has ended. */
   stop(): void;
   /** Two events as one, where that loses nothing. */
   join(first: T, second: T): T | null;
   /** How many characters an event holds back. */
   weigh(event: T): number;
-  /** What is said, as the last word, to a page that does not read. */
+  /** The final error for a page that does not read. */
   overflow(): T;
 }
 

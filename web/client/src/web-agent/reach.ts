@@ -13,7 +13,7 @@ const WORDS: Record<Unreachable, (server: string) => string> = {
     `No Gangway is reachable at ${server}. Start it with \`gangway\`, or install the Gangway extension. If it is running, this page's Content-Security-Policy (script-src, frame-src) may block it.`,
 };
 
-/** ERR_NOT_INSTALLED, with `details.reason` as far as a page can tell. */
+/** ERR_NOT_INSTALLED, with `details.reason` as far as a page can detect it. */
 export async function unreachable(server: string): Promise<AgentApiError> {
   const reason: Unreachable = (await blocked(server))
     ? "local_network_blocked"
@@ -28,7 +28,7 @@ async function blocked(server: string): Promise<boolean> {
     try {
       const asked = { name: name as PermissionName };
       const { state } = await navigator.permissions.query(asked);
-      // Nobody has to allow what a page of this machine does: there it stays at `prompt`.
+      // Pages of this machine need no permission: there it stays at `prompt`.
       // A page without HTTPS is not even asked about, unless it is of this machine.
       if (state === "denied" || !isSecureContext) return true;
     } catch {

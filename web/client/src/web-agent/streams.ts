@@ -1,4 +1,4 @@
-// Calls that answer with events: an iterator that begins the call, and ends it when nobody reads on.
+// Calls that return events: an iterator that starts the call, and cancels it when the reader stops.
 import type { Builtins } from "./builtins.js";
 import { AgentApiError } from "./errors.js";
 import { LIMITS, type CallOptions, type Handlers } from "./link.js";

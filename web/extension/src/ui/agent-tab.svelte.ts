@@ -1,4 +1,4 @@
-// Whether the person's agents may use the active tab: as long as the person says so, and the panel is open.
+// Whether the person's agents may use the active tab: as long as the user allows it and the panel is open.
 import type { BrowserAct } from "@gangway/client";
 import { actInFront } from "../front-tab.js";
 import type { Gangway } from "./gangway.svelte.js";
@@ -14,7 +14,7 @@ export class AgentTab {
   readonly #gangway: Gangway;
   #stop: (() => void) | null = null;
   allowed = $state(false);
-  /** What was done last, in words. */
+  /** A description of the last action. */
   last = $state("");
 
   constructor(gangway: Gangway) {

@@ -17,14 +17,14 @@ interface Waiting {
   event?: (event: unknown) => void;
 }
 
-/** A stream that goes on after the background or the bridge died. */
+/** A stream that resumes after the background or the bridge has died. */
 export interface Followed {
   stop: () => void;
 }
 
 export interface FollowOptions {
   type: string;
-  /** Called again for each attempt, so that it goes on where it was. */
+  /** Called for each attempt, so that it resumes. */
   fields: () => Record<string, unknown>;
   event: (event: unknown) => void;
   /** The stream is there, or is being looked for. */
@@ -63,7 +63,7 @@ export class BackgroundPort {
     }
   }
 
-  /** Follows a stream until it is stopped or ends for good. */
+  /** Follows a stream until it is stopped or ends. */
   follow(options: FollowOptions): Followed {
     const { type, fields, event, live, ended } = options;
     let stopped = false;

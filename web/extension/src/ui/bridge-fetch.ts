@@ -5,7 +5,7 @@ import { BridgeError } from "../wire.js";
 import type { BackgroundPort } from "./background-port.js";
 import { messageFor, type Message } from "./routes.js";
 
-// With the waits between them, about as long as a page's visit waits to go on.
+// With the delays between them, about as long as a visit can be resumed.
 const ATTEMPTS = 8;
 
 export function bridgeFetch(port: BackgroundPort): typeof fetch {

@@ -1,4 +1,4 @@
-// The chat of the side panel: its session is made when something is said, and known again when the panel is reopened.
+// The chat of the side panel: its session is created with the first message, and restored when the panel is reopened.
 import type { GangwayError, Session } from "@gangway/client";
 import type { ActiveTabReadability } from "@gangway/client/web-agent";
 import { withPage } from "@gangway/kit/chat/attached.js";
@@ -29,7 +29,7 @@ export class PanelChat extends ConversationState {
     return new PanelChat(gangway, typeof kept === "string" ? kept : null);
   }
 
-  /** Goes on with a session that there is. */
+  /** Continues an existing session. */
   static async open(gangway: Gangway, sessionId: string): Promise<PanelChat> {
     await chrome.storage.session.set({ [KEY]: sessionId });
     return new PanelChat(gangway, sessionId);

@@ -120,7 +120,7 @@ export class Gangway {
     return stop;
   }
 
-  /** Hears which requests are open; with a request, this is its window. */
+  /** Subscribes to the open requests; with a request, this is its window. */
   #watch({ ask, onFrame, onState }: WatchOptions): () => void {
     if (ask === undefined) {
       this.#watches = [...this.#watches, onFrame];

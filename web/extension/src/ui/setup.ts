@@ -32,7 +32,7 @@ export function adviceFor(
     server: {
       title: "Gangway is not responding",
       words: trouble.words,
-      // Where the words name a command, a second one would only be in the way.
+      // If the message names a command, a second one would only confuse.
       command: /\bgangway [a-z]/.test(trouble.words) ? null : "gangway serve",
     },
     version: {

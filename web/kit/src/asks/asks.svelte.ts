@@ -105,7 +105,7 @@ export class AsksState {
       answer ? this.#asks.answer(id, answer) : this.#asks.dismiss(id),
     );
     this.#sending = null;
-    // Somebody else was faster.
+    // It was answered elsewhere.
     const gone = error?.code === "ask_not_found";
     if (error && !gone) {
       this.#problem = { id, error };

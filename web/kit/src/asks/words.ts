@@ -45,7 +45,7 @@ export function sessionOf({ request }: AskInfo): string | null {
   return request.type === "message" ? request.sessionId : null;
 }
 
-/** Whether work that goes on here waits for the answer; sites can ask whenever they like. */
+/** Whether work in Gangway waits for the answer; sites can ask at any time. */
 export function opensItself({ request }: AskInfo): boolean {
   return request.type === "elicitation" || request.type === "action";
 }

@@ -17,13 +17,13 @@ import { SvelteMap } from "svelte/reactivity";
 
 export type Question = Extract<Entry, { role: "question" }>;
 
-/** Hears a session until it is disposed. */
+/** Follows a session until it is disposed. */
 interface Feed {
   reconnect(): void;
   dispose(): void;
 }
 
-/** Where a conversation comes from and where its words go. */
+/** The source of a conversation, and where its messages are sent. */
 export interface Source {
   send(prompt: string): Promise<unknown>;
   stop(): Promise<unknown>;
@@ -48,7 +48,7 @@ export function sessionSource(sessions: Sessions, id: string): Source {
 
 // A hidden tab draws no frames, but its title and list should still follow.
 const HIDDEN_FRAME_MS = 250;
-// Pages of history overlap by so many entries: a tool call just before the edge
+// Pages of history overlap by this many entries: a tool call just before the edge
 // of a page has its result just after it.
 const OVERLAP = 20;
 
@@ -77,7 +77,7 @@ export class ConversationState {
 
   readonly #all: Turn[] = $derived(turnsOf(this.conversation?.entries ?? []));
 
-  /** What is shown: of a hidden turn, only a question that nobody else could answer. */
+  /** The visible items: of a hidden turn, only its open question. */
   readonly turns: Turn[] = $derived(
     this.#all.flatMap((turn) => {
       if (!turn.hidden) return [turn];
@@ -172,7 +172,7 @@ export class ConversationState {
     if (!source || this.answerTo(question) !== null) return false;
     const { questionId } = question;
     this.#given.set(questionId, answer);
-    // A second Enter must not send the same words as a prompt.
+    // A second Enter must not send the same text as a prompt.
     this.sending = true;
     const accepted = await this.attempt(() =>
       source.answer(questionId, answer),
@@ -231,13 +231,13 @@ export class ConversationState {
     );
   }
 
-  /** Hears a frame before it is shown. */
+  /** Called with a frame before it is shown. */
   protected heard(_frame: FeedFrame): void {}
 
-  /** Hears of a change of the session, or that a turn began or ended. */
+  /** Called when the session changed, or a turn began or ended. */
   protected changed(_now: Conversation): void {}
 
-  /** Hears why there is nothing more to follow. */
+  /** Called with the reason when the feed has ended. */
   protected lost(_error: GangwayError): void {}
 
   /** Keeps what went wrong as the problem. */

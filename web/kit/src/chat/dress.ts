@@ -42,7 +42,7 @@ export function css(colour: Colour): string {
   return `rgb(${colour.join(" ")})`;
 }
 
-/** What WCAG asks of words. */
+/** The contrast that WCAG requires for text. */
 const READABLE = 4.5;
 
 /** The relative luminance of WCAG. */
@@ -61,7 +61,7 @@ export function colourOf(words: string): Colour | null {
   if (!paint) return null;
   paint.fillStyle = "#fff";
   paint.fillRect(0, 0, 1, 1);
-  // Words such as `inherit` are colours to CSS alone, and change nothing here.
+  // Keywords such as `inherit` are valid colours only in CSS, and ignored here.
   paint.fillStyle = NONE;
   paint.fillStyle = words;
   if (paint.fillStyle === NONE) return null;

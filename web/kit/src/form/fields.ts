@@ -1,4 +1,4 @@
-// Fields of a form, made from a JSON Schema that nobody vouches for: few, shallow, and never followed in circles.
+// Fields of a form from an untrusted JSON Schema: limited in number and depth, without cycles.
 import type { JsonValue } from "@gangway/client";
 
 interface Named {
@@ -6,7 +6,7 @@ interface Named {
   title: string;
   description: string;
   required: boolean;
-  /** What it is unless something else is said. */
+  /** Its default. */
   initial: JsonValue | undefined;
 }
 
@@ -165,7 +165,7 @@ class Maker {
       const target = this.#target(found) ?? only(found);
       if (!target) return found;
       const { $ref: _, anyOf: __, oneOf: ___, ...rest } = found;
-      // What is said where it is used says more than what is said where it is defined.
+      // The description at the use takes precedence over the one at the definition.
       found = { ...target, ...rest };
     }
     return {};

@@ -1,15 +1,15 @@
-// Words without end: a browser takes seconds to break them by itself, and none where it is told.
+// Very long words: a browser takes seconds to break them, unless break opportunities are given.
 
 const LONGEST = 500;
 const LONG_WORD = new RegExp(`\\S{${LONGEST}}`);
 const PIECES = new RegExp(`\\S{1,${LONGEST}}|\\s+`, "g");
 
-/** Whether a text holds a word that should be told where to break. */
+/** Whether a text contains a word that needs break opportunities. */
 export function isLong(text: string): boolean {
   return LONG_WORD.test(text);
 }
 
-/** The text with places to break in its long words. */
+/** The text with break opportunities in its long words. */
 export function breakable(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   for (const piece of text.match(PIECES) ?? []) {

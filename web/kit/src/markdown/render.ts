@@ -17,7 +17,7 @@ const marked = new Marked({
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
     },
     html: ({ text }) => text.replace(OTHER_TAG, "&lt;"),
-    // A remote picture would tell its server who reads this: it becomes a link.
+    // A remote image would reveal the reader to its server: it becomes a link.
     image({ href, text }) {
       const label = text || "image";
       return /^https?:/i.test(href)
@@ -69,7 +69,7 @@ export function drawBlock(
     finish(fragment, settled);
     element.replaceChildren(fragment);
   } catch {
-    // Nested too deeply: the words are still there to read.
+    // Nested too deeply: the text is still shown.
     element.replaceChildren(codeElement(block.raw, "", settled));
   }
 }

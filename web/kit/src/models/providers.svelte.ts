@@ -13,7 +13,7 @@ export class ProvidersState {
   readonly #models: Models;
   all: ProviderInfo[] = $state.raw([]);
   models: ModelInfo[] = $state.raw([]);
-  /** What answers when nobody names a model. */
+  /** The default model. */
   default: DefaultModel | null = $state.raw(null);
   /** What the person chose; null is the nearest that runs. */
   choice: string | null = $state(null);

@@ -1,4 +1,4 @@
-// Names that nobody else has.
+// Unique ids.
 
 /** 16 random bytes in hex; `randomUUID` is for secure pages alone. */
 export function freshId(): string {

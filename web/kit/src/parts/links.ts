@@ -1,4 +1,4 @@
-// Addresses that come from somebody else.
+// URLs from other parties.
 
 /** The address, when it is one that a browser only visits: nothing that runs or reads files. */
 export function visitable(text: string | undefined): URL | null {

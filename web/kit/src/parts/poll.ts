@@ -1,6 +1,6 @@
-// Work that is done again and again, but only while somebody can see the page.
+// Polling, only while the page is visible.
 
-/** Starts at once and goes on until the returned function is called; one run never overlaps the next. */
+/** Starts immediately and repeats until the returned function is called; runs never overlap. */
 export function whileVisible(
   everyMs: number,
   work: (signal: AbortSignal) => Promise<void>,

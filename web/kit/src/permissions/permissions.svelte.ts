@@ -9,7 +9,7 @@ import {
 import { failureOf } from "../parts/failure.js";
 import { whileVisible } from "../parts/poll.js";
 
-// Changes are told; this finds what only time changes, as grants that ended.
+// Changes are reported by the server; this finds changes due to time, such as expired grants.
 const POLL_MS = 5_000;
 const PAGE = 50;
 
@@ -23,7 +23,7 @@ export class PermissionsState {
   busy = $state(false);
 
   entries: AuditEntry[] = $state.raw([]);
-  /** Where the log goes on, if it does. */
+  /** The position of the next page of the log, if any. */
   before: string | null = $state(null);
   /** How many uses were too many to write down. */
   lost = $state(0);

@@ -1,4 +1,4 @@
-// What the permissions of pages mean, in words.
+// Texts about the permissions of pages.
 import {
   isLocal,
   type AskedTool,

@@ -26,7 +26,7 @@ export class ServersState {
   error: GangwayError | null = $state.raw(null);
   /** Why the last action did not work, and on which server. */
   problem: { id: string; error: GangwayError } | null = $state.raw(null);
-  /** A page of somebody else's where the person logs in, and for which server. */
+  /** An external login page, and the server it is for. */
   login: { id: string; url: string } | null = $state.raw(null);
   /** Servers that something is being done with. */
   readonly busy = new SvelteSet<string>();

@@ -9,7 +9,7 @@ import { count } from "../parts/amounts.js";
 
 export type Tone = "ok" | "busy" | "bad" | "off";
 
-/** What a server does, for its dot and in words. */
+/** The state of a server, as a dot and as text. */
 export function stateOf({ state }: ToolServerInfo): {
   tone: Tone;
   words: string;
@@ -43,7 +43,7 @@ export function factsOf(server: ToolServerInfo): string[] {
   return parts.filter(Boolean);
 }
 
-/** Words of others on a line of ours: marks in them that turn the reading around end with them. */
+/** Foreign text in a line of ours: its bidirectional control characters are isolated. */
 function apart(words: string): string {
   return words && `\u2068${words}\u2069`;
 }
@@ -53,7 +53,7 @@ export interface ToolGroup {
   tools: ToolInfo[];
 }
 
-/** Tools by server: those that have all of the words in their name or description. */
+/** Tools by server, with all search terms in their name or description. */
 export function groupTools(
   tools: readonly ToolInfo[],
   words: string,

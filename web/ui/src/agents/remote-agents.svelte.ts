@@ -24,7 +24,7 @@ const WATCH_MS = 10_000;
 
 export class RemoteAgentsState {
   readonly #calls: RemoteAgents;
-  /** A wish that may or may not have been fulfilled keeps its key. */
+  /** A request with an unknown outcome keeps its idempotency key. */
   #unsure: { wish: string; key: string } | null = null;
   /** Those that waited the last time; null before the first look. */
   #waited: string[] | null = null;
@@ -32,7 +32,7 @@ export class RemoteAgentsState {
   agents: RemoteAgentInfo[] = $state.raw([]);
   /** How many there may be at once. */
   limit = $state(0);
-  /** What chats show where nobody says. */
+  /** The default features of chats. */
   defaults: Partial<Features> = $state.raw({});
   projects: ProjectInfo[] = $state.raw([]);
   personas: PersonaInfo[] = $state.raw([]);
@@ -61,7 +61,7 @@ export class RemoteAgentsState {
     };
   }
 
-  /** Looks for agents that begin to wait until the returned function is called; `onwait` is told of each. */
+  /** Polls for agents that begin to wait until the returned function is called; calls `onwait` for each. */
   watch(onwait: (agent: RemoteAgentInfo) => void): () => void {
     this.#onwait = onwait;
     this.#waited = null;
@@ -78,7 +78,7 @@ export class RemoteAgentsState {
         if (stop.signal.aborted) return;
         throw error;
       }
-      // Somebody without the right to see agents is not told of them.
+      // Users without permission to list agents are not notified.
       const refused = failure && !failure.retryable && failure.status !== 0;
       if (refused || stop.signal.aborted) return;
       timer = setTimeout(() => void look(), WATCH_MS);

@@ -1,4 +1,4 @@
-// What the Agents page says about agents, and the snippet for a page of somebody's own.
+// Texts of the Agents page, and the snippet for embedding an agent.
 import type { CreatedAgent, Features, RemoteAgentInfo } from "@gangway/client";
 import { STATES } from "../embed/words.js";
 import { whenWas } from "@gangway/kit/parts/when.js";
@@ -9,10 +9,10 @@ export const FEATURES: Record<keyof Features, string> = {
   voice_mic: "Microphone",
 };
 
-/** What an agent is doing, in one or two words. */
+/** The state of an agent, in one or two words. */
 export function stateOf({ alive, state, attached }: RemoteAgentInfo): string {
   if (!alive || state === null) return "Ended";
-  // Nobody sees what it does until its runner is back.
+  // Its state is unknown until its runner has reconnected.
   return attached ? STATES[state] : "Not connected";
 }
 

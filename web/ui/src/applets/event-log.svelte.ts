@@ -24,7 +24,7 @@ export class EventLogState {
   older = $state(false);
   loadingOlder = $state(false);
 
-  /** Begins a page before `head`, the last number that is known, and goes on live. */
+  /** Starts with the page before `head`, the last known number, and continues live. */
   constructor(sessions: Sessions, sessionId: string, head: number) {
     this.#sessions = sessions;
     this.#sessionId = sessionId;

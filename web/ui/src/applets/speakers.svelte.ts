@@ -12,7 +12,7 @@ import { failureOf } from "@gangway/kit/parts/failure.js";
 export class SpeakersState {
   readonly #applets: Applets;
   #sessionId: string | null = null;
-  /** Counts requests: what an older one found is not news any more. */
+  /** Counts requests: the result of an older one is outdated. */
   #asked = 0;
   #reading = false;
   #stale = false;

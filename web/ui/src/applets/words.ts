@@ -39,7 +39,7 @@ export interface Told {
   value?: unknown;
 }
 
-/** One event in plain words. */
+/** A description of one event. */
 export function tell(
   event: EventFrame | AppFrame,
   nameOf: (slug: string) => string,

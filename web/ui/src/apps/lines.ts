@@ -45,7 +45,7 @@ export interface Line {
   taker?: string | undefined;
 }
 
-/** An entry in plain words; nothing for one that is silent. */
+/** A description of an entry; empty for hidden ones. */
 export function lineOf(
   entry: AppEntry,
   title: string,

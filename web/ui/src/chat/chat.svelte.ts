@@ -16,13 +16,13 @@ import {
 import { EventLogState } from "../applets/event-log.svelte.js";
 import { SpeakersState } from "../applets/speakers.svelte.js";
 
-/** What a chat tells the rest of the page. */
+/** Events of a chat for the rest of the page. */
 export interface ChatEvents {
   /** A new chat got its session. */
   created: (session: Session) => void;
   changed: (session: Session) => void;
   deleted: (sessionId: string) => void;
-  /** Somebody asked for this page to be reloaded, or for one applet in it. */
+  /** A reload of this page, or of one applet in it, was requested. */
   reload: (applet: string | null) => void;
   /** The agent wants an applet to be seen beside this chat. */
   opened: (applet: string) => void;
@@ -86,7 +86,7 @@ export class ChatState extends ConversationState {
     return this.attempt(() => this.reach());
   }
 
-  /** Every event of this chat, for as long as somebody looks at it. */
+  /** Every event of this chat, while the log is open. */
   eventLog(): EventLogState | null {
     const { conversation, sessionId } = this;
     if (!conversation || sessionId === null) return null;

@@ -44,7 +44,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // No agent is called that; the server says so.
+    // An invalid id; the server returns the error.
     return text;
   }
 }

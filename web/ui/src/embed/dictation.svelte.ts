@@ -1,4 +1,4 @@
-// Words that the browser itself hears, where it can.
+// Dictation by the browser, if supported.
 
 /** The part of the browser's interface that is used here; TypeScript does not know it. */
 interface Recognition extends EventTarget {
@@ -41,7 +41,7 @@ const PROBLEMS: Record<string, string> = {
 export class DictationState {
   #recognition: Recognition | null = null;
   listening = $state(false);
-  /** Why nothing is heard. */
+  /** Why dictation does not work. */
   problem: string | null = $state(null);
 
   /** Whether this browser can at all. */
@@ -49,7 +49,7 @@ export class DictationState {
     return maker() !== undefined;
   }
 
-  /** Hands over everything that was heard since, again and again as it gets better. */
+  /** Passes on the recognized text so far, each time it improves. */
   start(onWords: (words: string) => void): void {
     const Made = maker();
     if (!Made || this.listening) return;

@@ -1,4 +1,4 @@
-// One embed: who it is with, what it may show, and what it tells the parent page.
+// One embed: its agent, its features, and its messages to the parent page.
 import {
   GangwayError,
   RemoteAgent,
@@ -57,7 +57,7 @@ export class EmbedState {
     return endedWords(this.ended ?? "");
   }
 
-  /** Exchanges the token of the address, or goes on with what a reload left. */
+  /** Exchanges the token of the URL, or continues with the stored one after a reload. */
   async enter(): Promise<void> {
     clearTimeout(this.#timer);
     const { agentId, token, features } = this.#address;
@@ -80,7 +80,7 @@ export class EmbedState {
     }
   }
 
-  /** Tells the parent page how high this would like to be. */
+  /** Reports the preferred height to the parent page. */
   resized(height: number): void {
     if (this.#ready) this.#parent?.tell("resize", { height });
   }
@@ -136,7 +136,7 @@ export class EmbedState {
           },
           onEnded: (reason) => {
             this.ended = reason;
-            // A microphone that nobody hears is not left on.
+            // An unused microphone is turned off.
             this.voice?.dispose();
             this.#parent?.tell("ended", { reason });
           },
@@ -155,7 +155,7 @@ export class EmbedState {
     this.uploads?.sent(attachments);
   }
 
-  /** What happened now; what a snapshot tells happened before. */
+  /** Live events; those in a snapshot are older. */
   #tell(frame: FeedFrame): void {
     const parent = this.#parent;
     if (frame.type === "snapshot" && !this.#ready) {

@@ -1,4 +1,4 @@
-// Which files may be sent, and what is said about those that may not.
+// Which files may be sent, and the errors for others.
 import type { UploadRules } from "@gangway/client";
 import { bytes } from "@gangway/kit/parts/amounts.js";
 
@@ -6,7 +6,7 @@ import { bytes } from "@gangway/kit/parts/amounts.js";
 const TEXT =
   /\.(txt|md|markdown|csv|tsv|log|ya?ml|toml|ini|conf|env|sh|py|rs|go|c|h|cc|cpp|hpp|java|kt|rb|php|swift|js|jsx|ts|tsx|css|scss|svelte|vue|sql|diff|patch)$/i;
 
-/** The type of a file, without its parameters; empty when nobody knows. */
+/** The type of a file, without its parameters; empty if unknown. */
 export function typeOf({ name, type }: { name: string; type: string }): string {
   const known = type.split(";")[0]?.trim().toLowerCase() ?? "";
   return known || (TEXT.test(name) ? "text/plain" : "");

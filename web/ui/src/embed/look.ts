@@ -2,7 +2,7 @@
 import type { EmbedStyle } from "@gangway/client";
 import { colourOf, css, readableOn, textOn } from "@gangway/kit/chat/dress.js";
 
-// The page's own backgrounds, light and dark, that words have to be read on.
+// The page's backgrounds, light and dark, for the contrast of text.
 const LIGHT = [255, 255, 255] as const;
 const DARK = [18, 22, 27] as const;
 /** Names, commas and quotes; nothing that loads or computes anything. */
@@ -43,7 +43,7 @@ export function wear({ theme, accent, font, size, radius }: EmbedStyle): void {
     "--on-page-accent": textOn(colour),
     "--accent-strong": css(colour),
     "--on-accent": textOn(colour),
-    // Words and rings in this colour stand on the page itself.
+    // Text and focus rings in this colour are on the page background.
     "--accent": `light-dark(${css(readableOn(colour, LIGHT))}, ${css(readableOn(colour, DARK))})`,
     "--accent-soft": `color-mix(in srgb, ${css(colour)} 14%, var(--bg))`,
   };

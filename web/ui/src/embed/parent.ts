@@ -1,4 +1,4 @@
-// The parent page of the embed: it is told what happens, and may say a few things.
+// The parent page of the embed: receives events, and may send a few messages.
 import type { EmbedEventName, EmbedEvents, EmbedStyle } from "@gangway/client";
 import { lookOf } from "./look.js";
 
@@ -28,7 +28,7 @@ export class Parent {
     );
   }
 
-  /** Nobody, unless the address names an origin that the server allows. */
+  /** None, unless the URL has an origin that the server allows. */
   static of(
     origin: string | null,
     allowed: readonly string[],

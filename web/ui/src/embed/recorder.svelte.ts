@@ -1,4 +1,4 @@
-// A recording of the microphone: made, heard again, and given away or discarded.
+// A recording of the microphone: recorded, played, and sent or discarded.
 
 export type RecorderPhase = "idle" | "asking" | "recording" | "recorded";
 

@@ -6,7 +6,7 @@ import {
 } from "@gangway/client";
 import { refusal, typeOf } from "./files.js";
 
-/** More than anybody attaches to one message. */
+/** More than users attach to one message. */
 const MAX_FILES = 20;
 
 export class Upload {

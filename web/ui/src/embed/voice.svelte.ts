@@ -1,4 +1,4 @@
-// What becomes of a recording: a message with it, or the words in it.
+// A recording is sent as an attachment, or transcribed.
 import type { RemoteAgent } from "@gangway/client";
 import type { ConversationState } from "@gangway/kit/chat/conversation.svelte.js";
 import { failureOf } from "@gangway/kit/parts/failure.js";
@@ -51,7 +51,7 @@ export class VoiceState {
     return sent;
   }
 
-  /** The words of the recording, which is not needed any more then. */
+  /** The transcript of the recording, which is then discarded. */
   async transcribe(): Promise<string> {
     const { recording } = this.recorder;
     if (!recording || this.busy) return "";

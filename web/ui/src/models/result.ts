@@ -25,7 +25,7 @@ export function resultInWords(trial: {
   return parts.join(" · ");
 }
 
-/** The error, and the provider's own words where it does not hold them. */
+/** The error, with the provider's message if it is not part of it. */
 export function errorInWords({ message, details }: GangwayError): string {
   if (!details || message.includes(details)) return message;
   return `${message} The provider said: ${details}`;

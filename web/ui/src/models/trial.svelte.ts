@@ -14,7 +14,7 @@ export interface Pace {
   writingMs: number;
 }
 
-// Less than this is one burst out of a buffer, of which no speed can be told.
+// Anything shorter is one burst from a buffer, which has no meaningful speed.
 const MEASURABLE_MS = 50;
 
 export class TrialState {
@@ -33,7 +33,7 @@ export class TrialState {
     this.#http = http;
   }
 
-  /** Tokens written in a second, where that can be told. */
+  /** Tokens per second, if known. */
   get speed(): number | null {
     const { usage, pace } = this;
     if (!usage || !pace || pace.writingMs < MEASURABLE_MS) return null;

@@ -15,7 +15,7 @@ export class WeightsState {
   readonly #changed: () => void;
   list: WeightsList = $state.raw(NOTHING);
   loaded = $state(false);
-  /** What was fetched last, in words. */
+  /** A message about the last download. */
   arrived = $state("");
   error: GangwayError | null = $state.raw(null);
   /** Why fetching could not start or stop. */

@@ -28,7 +28,7 @@ export class PanelState {
     return this.#left || [404, 410].includes(this.chat?.failure?.status ?? 0);
   }
 
-  /** Takes the ticket out of the address: it is good once, and nobody's business. */
+  /** Removes the ticket from the URL: it is valid once, and secret. */
   async enter(): Promise<void> {
     const ticket = location.hash.slice(1);
     const origin = parentIn(location.search);
@@ -43,7 +43,7 @@ export class PanelState {
     });
   }
 
-  /** The page hears of it and takes the panel away. */
+  /** The page is notified and removes the panel. */
   async close(): Promise<void> {
     const { opened } = this;
     if (!opened) return;

@@ -19,7 +19,7 @@ export class SessionListState {
   async refresh(): Promise<void> {
     const first = this.all.length === 0;
     await this.#load(undefined, (page, next) => {
-      // One page that is all there is also tells what is gone.
+      // A single complete page also shows what was deleted.
       if (next === null) this.all = [];
       this.#merge(page);
       if (first || next === null) this.next = next;

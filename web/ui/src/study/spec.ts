@@ -1,4 +1,4 @@
-// What a page showed, read from a log that anybody may have written.
+// What a page showed, read from an untrusted log.
 
 /** An item as it is drawn. */
 export interface Shown {

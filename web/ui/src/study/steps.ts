@@ -29,7 +29,7 @@ interface Waiting {
 /** Steps in the order in which they began; an answer is part of the step that asked. */
 export function stepsOf(events: readonly StudyEvent[]): Step[] {
   const steps: Step[] = [];
-  // Asked and not answered yet; what nobody sees as a step is null.
+  // Open calls; null for calls that are not steps.
   const waiting: Waiting[] = [];
   // By name, where the log has names; a page answers one question after the other.
   const answered = ({ type, replyTo }: StudyEvent): Step | null => {
@@ -71,7 +71,7 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
         const who = event.direction === "internal" ? "relay" : "page";
         const problem = `Rejected by the ${who}: ${text(payload["code"])}: ${text(payload["message"])}`;
         const of = text(payload["of"]);
-        // What the relay let nobody do is the answer to nothing that the page was asked.
+        // A call rejected by the relay answers no request to the page.
         const asked = of === "" ? answered(event) : null;
         const step =
           asked ??
@@ -134,7 +134,7 @@ export function stepsOf(events: readonly StudyEvent[]): Step[] {
   return steps;
 }
 
-/** What the person did last, by the page's own history; what was said is told by a message of its own. */
+/** The user's last action, from the page's history; messages have their own entries. */
 function lastOf(payload: Record<string, unknown>): string | null {
   const entry = fields(list(payload["messageHistory"]).at(-1));
   if (!entry) return "State changed";

@@ -1,4 +1,4 @@
-// The catalog of servers that can be installed, as far as somebody looked into it.
+// The catalog of servers that can be installed, as far as it was loaded.
 import {
   GangwayError,
   type CatalogRefresh,

@@ -1,4 +1,4 @@
-// A command line as people write it, in words.
+// Splits a command line into arguments.
 
 export type Split = { words: string[] } | { mistake: string };
 
@@ -17,7 +17,7 @@ export function splitCommand(line: string): Split {
     const next = line.charAt(at + 1);
     if (char === "\\" && keeps(next, quote)) {
       at += 1;
-      // A line that goes on below is one line.
+      // A continued line is one line.
       if (next !== "\n") word = (word ?? "") + next;
     } else if (quote) {
       if (char === quote) quote = "";
@@ -41,7 +41,7 @@ function keeps(next: string, quote: string): boolean {
   return /^[\s"'\\]$/.test(next);
 }
 
-/** The words as a line that `splitCommand` takes apart again. */
+/** The arguments as a line that `splitCommand` can split. */
 export function joinCommand(words: readonly string[]): string {
   return words
     .map((word) =>

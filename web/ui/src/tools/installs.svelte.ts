@@ -15,7 +15,7 @@ export class InstallsState {
   /** What was wanted, to want it again; it may hold secrets and is shown nowhere. */
   readonly #wishes = new SvelteMap<string, InstallServer>();
   all: Install[] = $state.raw([]);
-  /** What arrived last, in words. */
+  /** A message about the last completed install. */
   arrived = $state("");
   /** Why the last cancelling or retry did not work. */
   problem: GangwayError | null = $state.raw(null);
