@@ -81,7 +81,7 @@ test("an empty stock turns nothing, and then a game without a move is over", () 
   expect(hint(game)).toBeNull();
 });
 
-test("whoever follows the hints always ends, and wins more on easy than on hard", () => {
+test("following the hints always ends the game, and wins more on easy than on hard", () => {
   const wins = (level) => {
     let won = 0;
     for (let seed = 0; seed < 60; seed += 1) {

@@ -36,7 +36,7 @@ test("a dropped file overwrites nothing", () => {
   expect(freeName("b", taken)).toBe("b (2)");
 });
 
-test("sizes read well, and bytes are told from text", () => {
+test("sizes are readable, and binary files are distinguished from text", () => {
   expect([0, 999, 1500, 123456789].map(readableSize)).toEqual([
     "0 B",
     "999 B",

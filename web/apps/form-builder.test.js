@@ -29,7 +29,7 @@ test("a form is read with everything that was left out", () => {
   ]);
 });
 
-test("what is no field is told by its number, and the rest is shown", () => {
+test("an invalid field is reported with its number, and the rest is shown", () => {
   const { form, problems } = readForm({
     fields: [
       null,

@@ -107,7 +107,7 @@ test("a booking is cancelled once, by the person, and its seats are free again",
   expect(at.flow.spec.state).toEqual({ booking: { status: "open" } });
 });
 
-test("a booking whose movie has begun stays, and the person is told why", async () => {
+test("a booking whose movie has begun cannot be cancelled, and the reason is shown", async () => {
   await walk("confirm", "user");
   await run("next", {}, "user");
   [...at.cinema.bookings.values()][0].begun = true;
@@ -146,7 +146,7 @@ test("a replay opens the cinema that was recorded, and a setup that makes no sen
   expect(at.cinema.studies.size).toBe(1);
 });
 
-test("a page that is loaded anew goes on in the cinema of its study session, or begins anew where that is gone", async () => {
+test("a reloaded page continues in the cinema of its study session, or starts again if that is gone", async () => {
   await at.flow.startStudy("s-1");
   await walk("ticket");
   const { kept } = at.flow;

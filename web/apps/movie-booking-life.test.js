@@ -15,7 +15,7 @@ freshBooking();
 
 const named = (id) => ({ id, value: id });
 
-test("a seat that somebody else took meanwhile is told kindly, and the others stay", async () => {
+test("a seat that was taken meanwhile is reported, and the others are kept", async () => {
   await walk("seat");
   for (const itemId of ["C3", "C4"]) await run("select", { itemId });
   at.cinema.take(at.flow.booking.chosen.time.id, ["C4"]);
@@ -57,7 +57,7 @@ test("when the time of a hold is over, it goes back to the seats that are still 
   expect(at.flow.spec.stage).toBe("ticket");
 });
 
-test("a hold that ran out without anybody looking is told when booking", async () => {
+test("a hold that has expired unnoticed is reported when booking", async () => {
   await walk("confirm");
   at.cinema.now += 11 * 60_000;
   await expect(run("next")).rejects.toThrow("hold expired");
@@ -115,7 +115,7 @@ test("asking twice for a booking whose answer was lost makes one", async () => {
   }
 });
 
-test("a at.cinema that does not answer at.changes nothing, and it goes on when it is back", async () => {
+test("a at.cinema that does not answer at.changes nothing, and it continues when it is back", async () => {
   await run("select", { itemId: "m1" });
   const { fetch } = at.cinema;
   const backend = { down: true };
@@ -165,7 +165,7 @@ test("the history is bounded and never repeats what is shown", async () => {
   expect(new Set(ids).size).toBe(200);
 });
 
-test("resetting begins anew and gives seats back", async () => {
+test("resetting starts again and releases seats", async () => {
   await walk("ticket");
   await at.flow.reset({ forget: true });
   expect(at.flow.spec.stage).toBe("movie");

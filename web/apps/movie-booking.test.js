@@ -200,7 +200,7 @@ test("numbers are compared as numbers, also when they are written as text", () =
   );
 });
 
-test("choosing anew on an earlier stage lets later choices and held seats go", async () => {
+test("changing an earlier choice clears later choices and releases held seats", async () => {
   await walk("ticket");
   expect(at.cinema.holds.size).toBe(1);
   for (let back = 0; back < 5; back += 1) await run("prev");

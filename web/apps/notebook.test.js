@@ -96,7 +96,7 @@ test("a change elsewhere is taken over when there is none here", async () => {
   expect(note.dirty).toBe(false);
 });
 
-test("a save does not overwrite what somebody else wrote", async () => {
+test("a save does not overwrite a concurrent change", async () => {
   const files = disk("one");
   const note = await opened(files);
   note.text = "mine";

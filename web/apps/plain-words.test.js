@@ -6,7 +6,7 @@ import {
   refusedWords,
 } from "../../apps/vendor/plain-words.js";
 
-test("what stands in the way is said plainly", () => {
+test("problems are explained", () => {
   expect(plainWords({ code: "ERR_NOT_INSTALLED" })).toBe(NO_GANGWAY);
   expect(
     plainWords({ code: "ERR_MODEL_FAILED", message: "none there" }),

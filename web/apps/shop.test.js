@@ -155,7 +155,7 @@ describe("over HTTP", () => {
     ]);
   });
 
-  test("an agent with a customer's address fills that customer's cart, who is told", async () => {
+  test("an agent with a customer's URL fills that customer's cart, and the customer is notified", async () => {
     const { cookie, query } = await customer();
     const stop = new AbortController();
     const events = await fetch(`${shop.origin}/cart/events`, {
@@ -256,7 +256,7 @@ describe("over HTTP", () => {
     ).rejects.toThrow(/GANGWAY/);
   });
 
-  test("nothing else is served, and nobody shops in a cart that is gone", async () => {
+  test("nothing else is served, and a deleted cart cannot be used", async () => {
     const status = async (path, init) =>
       (await fetch(`${shop.origin}${path}`, init)).status;
     expect(await status("/script.js")).toBe(200);

@@ -10,7 +10,7 @@ test("the model is given the page and how long the summary may be", () => {
   expect(promptFor(page, "unheard of")).toBe(promptFor(page, "points"));
 });
 
-test("points and paragraphs are told apart, whatever marks a model likes", () => {
+test("list items and paragraphs are distinguished for all common markers", () => {
   expect(
     blocksOf("## In short:\n- One\n* **Two** parts\n3. Three\n\nAnd\nmore."),
   ).toEqual([

@@ -46,7 +46,7 @@ test("a move changes the moved card only", () => {
   });
 });
 
-test("where no number fits between, the column is counted anew", () => {
+test("if no number fits between, the column is renumbered", () => {
   const tight = {
     columns: ["Now"],
     "card.a": { title: "A", column: "Now", order: 1 },

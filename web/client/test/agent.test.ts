@@ -31,7 +31,7 @@ test("TS-AGT-002: a page that was opened directly has no context", () => {
   expect(() => requireAgentContext()).toThrow("No agent context available");
 });
 
-test("TS-AGT-010: without an agent nothing is told, and nothing fails", async () => {
+test("TS-AGT-010: without an agent nothing is sent, and nothing fails", async () => {
   vi.stubGlobal("window", {});
   expect(await emitToAgent("event", {})).toBe(false);
   expect(getAgentData("x", 7)).toBe(7);

@@ -140,7 +140,7 @@ test("messages that are sent without a connection wait for one", async () => {
   await ping;
 });
 
-test("a reconnect goes on after the last number, and nothing is told twice", () => {
+test("a reconnect resumes after the last number, without duplicates", () => {
   const started: unknown[] = [];
   const first = start();
   channel.on("messageDone", (event) => started.push(event.seq));
@@ -203,7 +203,7 @@ test("the agent's answer comes in pieces and then whole", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test("an answer that starts over after a reconnect is not heard twice", async () => {
+test("an answer that restarts after a reconnect is not duplicated", async () => {
   const first = start();
   let heard = "";
   const answer = channel.invoke("Count", {

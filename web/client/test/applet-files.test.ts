@@ -40,7 +40,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a read that is cut in the middle goes on where it was", async () => {
+test("an interrupted read resumes", async () => {
   const first = start();
   const text = channel.readFile("a");
   const { id } = first.asked("readFile");
@@ -184,7 +184,7 @@ test("a watch is shared, survives a reconnect and ends with its last watcher", a
   expect(reconnect().sent).toEqual([]);
 });
 
-test("bytes that nobody announced lead to a new connection", () => {
+test("unannounced binary messages lead to a new connection", () => {
   const socket = start();
   socket.onmessage?.({ data: new ArrayBuffer(3) });
   expect(socket.closed).toBe(true);

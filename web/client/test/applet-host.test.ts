@@ -96,7 +96,7 @@ test("a greeting is answered with a port and what the frame may know", () => {
   expect(port.got).toEqual([ready]);
 });
 
-test("nobody but the frame is answered, and only with an opaque origin", () => {
+test("only the frame gets answers, and only with an opaque origin", () => {
   speak({ source: window });
   speak({ source: null });
   speak({ origin: "http://host:1" });
@@ -278,7 +278,7 @@ test("a session that is gone is reported once, and dispose is silent", () => {
   expect(problems).toHaveLength(1);
 });
 
-test("who is in the frame can leave it by the keyboard, and nobody else", () => {
+test("the keyboard focus can leave the frame, but scripts cannot steal it", () => {
   const leave = { type: "gangway:leave" };
   speak({ data: leave });
   expect(left).toBe(0);

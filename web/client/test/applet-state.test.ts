@@ -39,7 +39,7 @@ async function known(data: State, version: number): Promise<void> {
   await settle();
 }
 
-test("whoever listens gets the whole state, at once if it is known", async () => {
+test("a new listener gets the whole state, immediately if it is known", async () => {
   channel.onState((state) => seen.push(state));
   expect(seen).toEqual([]);
   await known({ a: 1 }, 3);
@@ -118,7 +118,7 @@ test("a reconnect to a server that is ahead asks for the state", async () => {
   expect(seen.at(-1)).toEqual({ a: 2 });
 });
 
-test("one's own change is not heard back, unless that is asked for", async () => {
+test("own changes are not reported back, unless requested", async () => {
   const all: State[] = [];
   channel.onState((state) => seen.push(state));
   channel.onState((state) => all.push(state), { own: true });

@@ -45,7 +45,7 @@ function watched(ask?: string) {
   return { asked, heard, stop };
 }
 
-test("frames are passed on, and one that cannot be read begins anew", async () => {
+test("frames are passed on, and an invalid one causes a reconnect", async () => {
   const { heard, stop } = watched("a b");
   const [socket] = FakeSocket.all;
   expect(socket?.url).toBe("wss://host:1/ws/asks?ask=a+b");

@@ -52,7 +52,7 @@ test("without a model the default is asked", async () => {
   expect(body).not.toHaveProperty("model");
 });
 
-test("an error answer tells the provider's own words", async () => {
+test("an error response contains the provider's message", async () => {
   const error = {
     message: "The model answered 401.",
     type: "server_error",

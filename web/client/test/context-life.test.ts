@@ -85,7 +85,7 @@ test("what was said before the connection is there goes out in order, and again 
   expect(PageSocket.last().sent).toEqual([sent[1]]);
 });
 
-test("a new connection goes on after the last event, and an event that comes twice is told once", async () => {
+test("a new connection resumes after the last event, without duplicates", async () => {
   const { context } = launch();
   const calls: unknown[] = [];
   context.on("x", (payload) => calls.push(payload));
@@ -301,7 +301,7 @@ test("frames that make no sense are no matter", () => {
   expect(PageSocket.all).toHaveLength(1);
 });
 
-test("the page is loaded anew only where that was asked for", () => {
+test("the page is reloaded only if that was requested", () => {
   const still = launch();
   PageSocket.last().say({ type: "reload" });
   expect(still.reloads()).toBe(0);
@@ -382,7 +382,7 @@ test("once the page is gone nothing runs any more", () => {
   expect(calls).toEqual([]);
 });
 
-test("a page that the browser brings back connects again and goes on", () => {
+test("a page restored by the browser reconnects and continues", () => {
   const { context, window } = launch();
   PageSocket.last().open(4);
   context.emit("x").catch(() => undefined);

@@ -97,7 +97,7 @@ test("without a container it floats, and loads when it is opened first", () => {
   expect(made.element.isConnected).toBe(true);
 });
 
-test("what is said before the chat is ready is said then, in order, to its origin alone", () => {
+test("messages before the chat is ready are sent then, in order, only to its origin", () => {
   const made = embed({ container: "#here" });
   made.send("one");
   made.style({ accent: "red" });
@@ -120,7 +120,7 @@ test("what is said before the chat is ready is said then, in order, to its origi
   ]);
 });
 
-test("events come from the frame and its origin, until nobody listens", () => {
+test("events come from the frame and its origin, until unsubscribed", () => {
   const made = embed({ container: "#here" });
   const other = embed({ container: "#there" });
   const heard: unknown[] = [];
@@ -166,7 +166,7 @@ test("an address that is none, and a container that is not there, are refused", 
   expect(() => embed({ container: "#nowhere" })).toThrow("matches no element");
 });
 
-test("a chat that was removed is heard no more", () => {
+test("a removed chat sends no more events", () => {
   const made = embed({ container: "#here" });
   const heard: unknown[] = [];
   made.on("ready", () => heard.push("ready"));

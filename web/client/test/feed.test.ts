@@ -108,7 +108,7 @@ test("a lost socket is reopened after the last number seen", () => {
   expect(states).toEqual(["live", "reconnecting", "live"]);
 });
 
-test("what was taken back by a power cut is replaced, and the higher numbers go on", () => {
+test("events lost in a power cut are replaced, and the higher numbers continue", () => {
   const socket = startLive();
   socket.say(delta(5, "lost"));
   socket.drop();

@@ -249,7 +249,7 @@ test("a change of the session shows in the conversation", () => {
   expect(result.session).toEqual({ ...session, ...changes, updatedAt: AT });
 });
 
-test("an older page goes in front without doubling what is there", () => {
+test("an older page is prepended without duplicates", () => {
   const now = after(snapshot({ older: true }), user(5, "five", "t5"));
   const page = after(snapshot(), user(4, "four", "t4"), user(5, "five", "t5"));
   const both = prepend(now, {
@@ -289,7 +289,7 @@ test("everything of a turn that was sent hidden is hidden, and nothing of the ne
   ]);
 });
 
-test("an applet that asks or gets leave changes nothing that was said", () => {
+test("consent requests of applets do not change messages", () => {
   const before = after(snapshot(), user(1, "Hi"));
   const asks = { type: "applet.asks", applet: "notes", prompt: "Hm?" } as const;
   const leave = {
@@ -306,7 +306,7 @@ test("an applet that asks or gets leave changes nothing that was said", () => {
   expect(now).toEqual({ ...before, seq: 3 });
 });
 
-test("how full the window is, is what was told last", () => {
+test("context usage is the last reported value", () => {
   const told = (seq: number, used: number, window: number | null) =>
     ({
       ...{ type: "session.context", seq, at: AT, streamId: "t1" },

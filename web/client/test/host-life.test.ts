@@ -44,7 +44,7 @@ test("a request that comes again after a reconnect is answered, not done, again"
   expect(second.answer("c1")?.payload["ok"]).toBe(true);
 });
 
-test("a relay that began anew has new requests under old names", async () => {
+test("a restarted relay reuses request ids", async () => {
   const first = start().open({ seq: 900 });
   first.call("c1", "add", { by: 1 }, "first");
   await settle();
@@ -97,7 +97,7 @@ test("a server that stops is waited for, and so is a place that may come free", 
   expect(page.host.status).toBe("live");
 });
 
-test("whoever loses the connection before anything was said still misses nothing", async () => {
+test("losing the connection before the first message loses nothing", async () => {
   const socket = start().open({ seq: 41 });
   socket.drop();
   await vi.advanceTimersByTimeAsync(2_000);
@@ -105,7 +105,7 @@ test("whoever loses the connection before anything was said still misses nothing
   expect(second.sent[0]?.payload).toMatchObject({ since: 41 });
 });
 
-test("a study session that is begun again goes on where it was", async () => {
+test("a restarted study session continues", async () => {
   const done: unknown[] = [];
   const onSession = { start: () => done.push("start") };
   const socket = start({ onSession }).open();
@@ -193,7 +193,7 @@ test("the status of an agent is passed on to the page", () => {
   expect(heard).toEqual(["thinking", ""]);
 });
 
-test("what agents say is heard; what is no message at all changes nothing", async () => {
+test("messages of agents are received; invalid ones are ignored", async () => {
   const socket = start().open();
   const heard: string[] = [];
   page.host.on("message", (text) => heard.push(text));
@@ -217,7 +217,7 @@ test("what agents say is heard; what is no message at all changes nothing", asyn
   expect(page.host.status).toBe("live");
 });
 
-test("what is too large to be sent is told instead", async () => {
+test("a message that is too large is reported", async () => {
   page.shown = { uiSpec: { all: "x".repeat(2 << 20) } };
   const problems: string[] = [];
   const socket = start();

@@ -22,7 +22,7 @@ const names = (payload: Record<string, unknown> | undefined) =>
     ({ name }) => name,
   );
 
-test("a tool that is not offered at the moment is not in the schema, and calling it says so", async () => {
+test("a tool that is not offered at the moment is not in the schema, and calling it is an error", async () => {
   const socket = start({ tools: { add, pay } }).open();
   socket.say("snapshot.get", {}, { id: "q1" });
   socket.call("c1", "pay", { how: 7 });

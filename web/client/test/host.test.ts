@@ -7,7 +7,7 @@ import { freshPage, page, settle, start } from "./driven-page.js";
 
 freshPage();
 
-test("it joins as a host and tells what it shows", async () => {
+test("it joins as a host and sends snapshots", async () => {
   const socket = start();
   expect(socket.url).toBe("ws://host:1/agent/ws");
   expect(page.host.status).toBe("connecting");
@@ -25,7 +25,7 @@ test("it joins as a host and tells what it shows", async () => {
   ]);
 });
 
-test("a page that an agent launched says so, to its own server alone", () => {
+test("a launched page sends its launch, only to its own server", () => {
   history.replaceState(null, "", "/?launch=l.secret&x=1");
   const own = location.origin.replace("http", "ws");
   expect(relayAddress(undefined)).toBe(`${own}/agent/ws?launch=l.secret`);
@@ -61,7 +61,7 @@ test("a snapshot has what agents may read, and the tools with their parameters",
   });
 });
 
-test("a call is answered with the state after it, and everybody is told", async () => {
+test("a call is answered with the state after it, and all agents get an update", async () => {
   const socket = start().open();
   const calls: unknown[] = [];
   page.host.on("call", (call) => calls.push(call));
@@ -120,7 +120,7 @@ test("before there is anything to show, calls are refused and the snapshot is em
   expect(socket.of("state.updated")).toEqual([]);
 });
 
-test("what the person does while a call runs is told as theirs, and what the call does is not", async () => {
+test("changes of the user during a call are sent separately, those of the call are not", async () => {
   const mixed = tool({
     description: "Changes something, while the person does too.",
     parameters: {},

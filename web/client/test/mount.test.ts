@@ -95,7 +95,7 @@ test("the frame gets its sandbox, its address once the socket is there, and afte
   expect(posted[0]?.[2]).toHaveLength(1);
 });
 
-test("messages go both ways, and the address says where to go on", async () => {
+test("messages are sent in both directions, and the URL has the position to resume at", async () => {
   expect(socket.url).toMatch(
     /^ws:\/\/gangway:1\/ws\/launch-pages\/l-1\?page=[0-9a-f-]{36}$/,
   );
@@ -161,7 +161,7 @@ test("what the agent says while the frame is loaded comes after the welcome, in 
   expect(heard(load())).toEqual(["welcome", 4, 6, 9]);
 });
 
-test("a frame that is loaded while the socket is away hears it all after the next welcome", async () => {
+test("a frame loaded while disconnected gets everything after the next welcome", async () => {
   welcome(3);
   tell(4);
   socket.drop();
@@ -222,7 +222,7 @@ test("what is over the limit is answered with an error, and passes again a secon
   expect(problems).toEqual([]);
 });
 
-test("an app that floods is cut off, and told to whoever mounted it", () => {
+test("an app that floods is cut off, and the mounting page is notified", () => {
   const port = load();
   welcome();
   for (let at = 0; at < 3_000; at += 1) port.postMessage(event);

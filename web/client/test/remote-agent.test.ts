@@ -144,7 +144,7 @@ test("an upload can be cancelled, before it begins and on its way", async () => 
   gate.dispatchEvent(new Event("open"));
 });
 
-test("a server that cannot be reached is told as such", async () => {
+test("an unreachable server is reported", async () => {
   const nobody = new RemoteAgent("a", "t", { baseUrl: "http://127.0.0.1:1" });
   const sending = nobody.upload(new File(["a"], "a"));
   await expect(sending).rejects.toMatchObject({ code: "unreachable" });

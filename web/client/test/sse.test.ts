@@ -36,7 +36,7 @@ test("an event that was not finished is dropped", async () => {
   expect(await dataOf("data: one\n\ndata: tw")).toEqual(["one"]);
 });
 
-test("whoever stops listening ends the request", async () => {
+test("unsubscribing ends the request", async () => {
   let cancelled = false;
   const endless = new ReadableStream<Uint8Array>({
     pull: (control) =>

@@ -48,7 +48,7 @@ test("a request whose window is blocked shows a bar, and the same request with a
   expect((await first.answer).granted).toBe(true);
 });
 
-test("the server hears of a window that was closed, once", async () => {
+test("the server is notified once of a closed window", async () => {
   const opened = { closed: false };
   const page = await Page.open({
     before: (window) => Object.assign(window, { open: () => opened }),

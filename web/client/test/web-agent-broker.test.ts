@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("only one greeting is heard, from the page around it, with one port", async () => {
+test("only one greeting is accepted, from the parent page, with one port", async () => {
   const made = await broker();
   for (const wrong of [
     { source: {} },
@@ -107,7 +107,7 @@ test("what the server says is passed on without its number; tokens are not", asy
   expect(made.socket.sent[0]).toMatchObject({ token: "secret" });
 });
 
-test("a broken connection is resumed: what was seen is said, open calls go out again, nothing comes twice", async () => {
+test("a broken connection is resumed: received messages are acknowledged, open calls repeated, and nothing is duplicated", async () => {
   const made = await visited();
   made.call(2);
   made.socket.say({ n: 1, type: "result", id: 1, result: "a" });
@@ -149,7 +149,7 @@ test("a gap in the numbers makes a new connection instead of a hole", async () =
   expect(made.sockets).toHaveLength(2);
 });
 
-test("a visit that cannot be resumed fails what was open, and new calls go on", async () => {
+test("a visit that cannot be resumed fails open calls, and new calls work", async () => {
   const made = await visited();
   made.socket.onclose?.({ code: 1006 });
   vi.advanceTimersByTime(250);
@@ -228,7 +228,7 @@ test("a server that refuses is not asked again", async () => {
   expect(made.sockets).toHaveLength(1);
 });
 
-test("it says how far it heard after 64 messages, or a second", async () => {
+test("it acknowledges messages after 64 of them, or a second", async () => {
   const made = await visited();
   const acks = () =>
     made.socket.sent.filter(({ type }) => type === "ack").map(({ n }) => n);
@@ -309,7 +309,7 @@ test("a page that calls without a pause is sent at the server's pace, in order",
   );
 });
 
-test("a page that goes says so; one that the browser keeps comes back to its visit", async () => {
+test("a closed page says goodbye; one in the back/forward cache resumes its visit", async () => {
   const made = await visited();
   const go = (type: string, persisted: boolean) => {
     const event = new made.window.Event(type);

@@ -26,7 +26,7 @@ test("elements are named by a selector or a reference, and each call has its own
   }
 });
 
-test("wrong arguments are refused before anybody is asked", async () => {
+test("invalid arguments are rejected before the user is asked", async () => {
   const page = await Page.open();
   const tab = tabOf(page) as unknown as Record<
     string,
@@ -50,7 +50,7 @@ test("wrong arguments are refused before anybody is asked", async () => {
   expect(page.window.channels).toEqual([]);
 });
 
-test("the script alone can do none of it: the broker says that the extension is needed, and asks nobody", async () => {
+test("the script alone can do none of it: the broker reports that the extension is needed, without asking the user", async () => {
   const made = await visited();
   const before = made.socket.sent.length;
   const methods = ["tab.elements", "tab.click", "tab.fill", "tab.screenshot"];

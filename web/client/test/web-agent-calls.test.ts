@@ -121,7 +121,7 @@ test("errors are Error objects with code, message and details, also when written
 
 const INVALID = { name: "TypeError", code: "ERR_INVALID_ARGUMENT" };
 
-test("a scope that nobody knows is left to the server, which grants it to no one", async () => {
+test("an unknown scope is left to the server, which does not grant it", async () => {
   const page = await Page.open();
   const scopes = ["model:prompt", "web:fetch"] as PermissionScope[];
   const answer = page.agent.requestPermissions({ scopes });
@@ -213,7 +213,7 @@ test.each([
   },
 );
 
-test("a signal ends a call at once and tells the server, once", async () => {
+test("a signal ends a call immediately and notifies the server once", async () => {
   const page = await Page.open();
   const stop = new page.window.AbortController();
   const { signal } = stop;
@@ -240,7 +240,7 @@ test("257 calls at once are one too many", async () => {
   expect(page.last().id).toBe(257);
 });
 
-test("a page that is refused is told so by every call, and asks no more", async () => {
+test("every call of a rejected page fails, without reconnecting", async () => {
   const page = await Page.open();
   const answer = refusal(page.agent.tools.list());
   page.hear({
@@ -277,7 +277,7 @@ test("a page without an origin of its own is refused without a frame", async () 
   expect(page.window.channels).toEqual([]);
 });
 
-test("a connection that is lost fails what was open; the next call goes on", async () => {
+test("a lost connection fails open calls; the next call works", async () => {
   const page = await Page.open();
   const answer = refusal(page.agent.tools.list());
   page.greet();

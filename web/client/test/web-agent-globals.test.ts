@@ -36,7 +36,7 @@ test("a page may use the names ai and agent for something of its own", async () 
   expect(window.eval("ai()")).toBe("f");
 });
 
-test("agent-ready and ai-ready are said once, when the page is parsed and its first scripts can hear them", async () => {
+test("agent-ready and ai-ready are dispatched once, when the page is parsed and its first scripts can listen", async () => {
   const said: unknown[] = [];
   await Page.open({
     before: (window) => {

@@ -118,7 +118,7 @@ test("servers are discovered in links, with everything said about them, resolved
   expect(page.window.channels).toEqual([]);
 });
 
-test("what a page says of its servers is bounded, and names nobody else", async () => {
+test("announced servers of a page are limited, and cannot imitate other hosts", async () => {
   const long = "x".repeat(1_000);
   const page = await Page.open({
     html: `<!doctype html><img name="querySelectorAll">
@@ -168,7 +168,7 @@ const adder = {
   execute: ({ a }: Record<string, unknown>) => ({ sum: Number(a) + 1 }),
 };
 
-test("a page's tools are told with its first call, before it, and again when they change", async () => {
+test("a page's tools are announced before its first call, and again when they change", async () => {
   const page = await Page.open();
   const { AbortController } = page.window;
   const stop = new AbortController();

@@ -44,7 +44,7 @@ test("the script comes from where Gangway is, and leaves no trace", async () => 
   expect(document.querySelector("script")).toBeNull();
 });
 
-test("it looks at http://localhost:3000 unless it is told otherwise", async () => {
+test("it uses http://localhost:3000 by default", async () => {
   permission("prompt");
   const loaded = refusal(loadGangway());
   expect(script().src).toBe("http://localhost:3000/gangway.js");
@@ -56,7 +56,7 @@ test("it looks at http://localhost:3000 unless it is told otherwise", async () =
   });
 });
 
-test("a browser that keeps sites from this machine is told apart, and the words name the way out", async () => {
+test("a browser that blocks local network access is detected, and the error explains what to do", async () => {
   permission("denied");
   const loaded = refusal(loadGangway());
   script().dispatchEvent(new Event("error"));
@@ -82,7 +82,7 @@ test("a page without HTTPS is not even asked about, in browsers that ask", async
   expect(await other).toMatchObject({ details: { reason: "not_running" } });
 });
 
-test("a script that is not Gangway's, silence and an abort are told", async () => {
+test("another script, a timeout and an abort are reported", async () => {
   permission("prompt");
   const other = refusal(loadGangway());
   script().dispatchEvent(new Event("load"));

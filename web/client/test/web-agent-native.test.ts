@@ -113,7 +113,7 @@ test("it is listed behind Gangway's providers, and is the default only where it 
   });
 });
 
-test("one that is not downloaded yet says so, one that cannot be is not there", async () => {
+test("a model that is not downloaded yet is downloadable, one that cannot be is unavailable", async () => {
   const model = new FakeModel();
   const page = await open(model);
   model.state = "downloadable";

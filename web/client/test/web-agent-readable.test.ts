@@ -41,7 +41,7 @@ test("a page can only be read as what it is", async () => {
   );
 });
 
-test("each reading is allowed by the server first, and each leave is good for one", async () => {
+test("each read is first allowed by the server, and each permission is valid once", async () => {
   const made = await visited();
   const again = () => {
     const url = "https://shop.example/a";

@@ -78,7 +78,7 @@ test("tokens are there as they come, not at the end", async () => {
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a prompt that fails is refused; a stream says so in its last event, as an Error", async () => {
+test("a failed prompt rejects; a stream ends with an Error event", async () => {
   const page = await Page.open();
   const chat = await session(page);
   const answer = refusal(chat.prompt("Hello"));
@@ -175,7 +175,7 @@ test("aborting while the page waits for the next event does not leave it hanging
   ]);
 });
 
-test("a run with a signal that is aborted already calls nobody", async () => {
+test("a run with an aborted signal makes no call", async () => {
   const page = await Page.open();
   const { signal } = (() => {
     const stop = new page.window.AbortController();

@@ -262,7 +262,7 @@ async function goesOn(
   expect(thinker.left).toBe(0);
 }
 
-test("a stream goes on where it was when the bridge dies in the middle of it", async ({
+test("a stream resumes when the bridge dies", async ({
   firefox,
   tab,
   site,
@@ -273,7 +273,7 @@ test("a stream goes on where it was when the bridge dies in the middle of it", a
   await goesOn(all, () => killBridge(server));
 });
 
-test("a stream goes on where it was when the event page dies in the middle of it", async ({
+test("a stream resumes when the event page dies", async ({
   firefox,
   tab,
   site,
@@ -332,10 +332,10 @@ test("access to pages that was taken away is found missing", async ({
   await install.locator("button ::-p-text(Allow on all sites)").wait();
 });
 
-test.describe("in a browser that was never told where Gangway is", () => {
+test.describe("in a browser without the native messaging host", () => {
   test.use({ introduced: false });
 
-  test("a page hears that it is not installed, and the person which command to run", async ({
+  test("a page gets ERR_NOT_INSTALLED, and the user sees which command to run", async ({
     firefox,
     tab: page,
     site,

@@ -117,7 +117,7 @@ const test = base.extend<{
   },
 });
 
-test("4.0 to 5: the agent joins, books from the first stage to the last, hears the person, and is refused by the codes of the specification", async ({
+test("4.0 to 5: the agent joins, books from the first stage to the last, receives messages of the user, and gets the error codes of the specification", async ({
   page,
   server,
   startAgent,

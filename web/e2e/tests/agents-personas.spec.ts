@@ -58,7 +58,7 @@ test("a persona is written, edited and removed in the browser", async ({
   await expect(row).toHaveCount(0);
 });
 
-test("a change that somebody else was faster with is refused, and can be made again", async ({
+test("a conflicting change is rejected, and can be repeated", async ({
   page,
   server,
   complaints,
@@ -149,7 +149,7 @@ test.describe("with an agent that asks", () => {
     },
   });
 
-  test("a page shows how many agents wait, notifies whoever looks elsewhere, and leads to the chat", async ({
+  test("a page shows how many agents wait, notifies the user when hidden, and links to the chat", async ({
     page,
     server,
     context,

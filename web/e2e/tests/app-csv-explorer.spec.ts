@@ -79,7 +79,7 @@ test("a table is shown, plotted and filtered, by the person and by the agent", a
   await expect(status).toHaveText("501 of 2,004 rows");
 });
 
-test("100 MB are read while the page goes on answering", async ({
+test("100 MB are read while the page stays responsive", async ({
   page,
   server,
 }) => {

@@ -183,7 +183,7 @@ test("FR-SUB-001 to 004, TS-AGT-008, TS-AGT-009: what the agent sends reaches ev
   await expect(theme).toHaveAttribute("data-theme", "light");
 });
 
-test("FR-EMIT-005, FR-REQ-004, TS-AGT-012, E-AGT-003, E-AGT-005: what nobody answers ends after 30 and 60 seconds", async ({
+test("FR-EMIT-005, FR-REQ-004, TS-AGT-012, E-AGT-003, E-AGT-005: unanswered events and requests time out after 30 and 60 seconds", async ({
   page,
   context,
   server,

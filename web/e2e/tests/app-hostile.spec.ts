@@ -160,7 +160,7 @@ test("a frame that leaves its applet gets no further, and no port", async ({
   elsewhere.stop();
 });
 
-test("a flood of messages is cut off, and the chat goes on", async ({
+test("a flood of messages is cut off, and the chat keeps working", async ({
   page,
   server,
 }) => {

@@ -5,7 +5,7 @@ import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
 import { look } from "../looks.js";
 
-test("a note is written, saved by itself and drawn beside its text", async ({
+test("a note is written, saved automatically and rendered beside its text", async ({
   page,
   server,
 }) => {

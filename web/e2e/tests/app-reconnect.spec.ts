@@ -40,7 +40,7 @@ async function cut(
   return seen;
 }
 
-test("an answer goes on where it was, without a word lost or doubled", async ({
+test("an answer resumes without lost or duplicated text", async ({
   page,
   server,
 }) => {

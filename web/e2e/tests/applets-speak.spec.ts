@@ -14,7 +14,7 @@ import {
 
 test.use({ settings: MATE });
 
-test("the first message of an applet waits for leave, and takes no focus", async ({
+test("the first message of an applet waits for consent, and takes no focus", async ({
   page,
   context,
   server,
@@ -44,7 +44,10 @@ test("the first message of an applet waits for leave, and takes no focus", async
   await expect(answers(page)).toContainText("Aye, eight of them.");
 });
 
-test("once is once, denied is told to the applet", async ({ page, server }) => {
+test("allow once is valid once, and a denial is reported to the applet", async ({
+  page,
+  server,
+}) => {
   await openParrot(page, server.url);
   await press(page, "Say");
   await decide(page, "Once");

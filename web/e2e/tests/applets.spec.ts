@@ -99,7 +99,7 @@ test("a link in an answer opens an applet here; other links of this page do not 
   await expect(answers(page)).toContainText("Use the parrot");
 });
 
-test("an agent opens an applet beside the chat, and nobody is interrupted", async ({
+test("an agent opens an applet beside the chat without interrupting the user", async ({
   page,
   server,
 }) => {
@@ -198,7 +198,7 @@ test("F6 goes to the applet and back, and Escape stops an answer only in the cha
   await expect(box).toBeFocused();
 });
 
-test("an applet waits for a server that went away, and goes on", async ({
+test("an applet waits for a stopped server, and continues", async ({
   page,
   server,
 }) => {

@@ -205,7 +205,7 @@ test("an agent alone books from the first stage to the last, and what the person
   expect(await agent.refused("next")).toBe("TOOL_EXECUTION_FAILED");
 });
 
-test("each stage has its own tools, of which agents are told when it changes", async ({
+test("each stage has its own tools, and agents are notified when they change", async ({
   page,
   context,
   server,
@@ -320,7 +320,7 @@ async function holdElsewhere(
   return answer.status;
 }
 
-test("a seat that somebody else was faster to get is told kindly", async ({
+test("a seat that was taken meanwhile is reported", async ({
   page,
   context,
   server,

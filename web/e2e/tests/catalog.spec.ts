@@ -144,7 +144,7 @@ test("a secret of a server that was added by hand reaches it and is not shown", 
   );
 });
 
-test("a registry that is gone is said, and what was there is still shown", async ({
+test("an unreachable registry is reported, and the cached list is still shown", async ({
   page,
   server,
   registry,

@@ -37,7 +37,7 @@ const EXPENSES = [
 ];
 
 test.describe("the budget dashboard", () => {
-  test("shows what the agent gave, in its range, and tells what was flagged and saved", async ({
+  test("shows the agent's data, in its range, and reports flagged and saved items", async ({
     page,
     context,
     server,
@@ -172,7 +172,7 @@ test.describe("golf solitaire", () => {
     await expect(over).toBeVisible();
   }
 
-  test("plays at the level that the agent chose, and tells the result", async ({
+  test("plays at the level that the agent chose, and reports the result", async ({
     page,
     context,
     server,
@@ -224,7 +224,7 @@ test.describe("golf solitaire", () => {
     expect(left).toBeLessThan(35);
   });
 
-  test("starts a new game when the agent says so", async ({
+  test("starts a new game when the agent requests it", async ({
     page,
     context,
     server,

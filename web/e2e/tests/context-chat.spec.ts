@@ -46,7 +46,7 @@ test("an app without an agent opens in a tab of its own", async ({
   expect(await tab.evaluate(() => window.opener as unknown)).toBeNull();
 });
 
-test("a launched app stands beside the chat, and the chat tells what it did", async ({
+test("a launched app opens beside the chat, and the chat shows its events", async ({
   page,
   server,
 }) => {
@@ -134,7 +134,7 @@ test("the panel's launch opens in a tab of its own too", async ({
     .toBe("object");
 });
 
-test("an app that there is not says so", async ({ page, server }) => {
+test("an unknown app is reported", async ({ page, server }) => {
   await page.goto(`${server.url}/?app=nothing-here`);
   await expect(page.getByText("could not be launched")).toBeVisible();
 });

@@ -192,7 +192,7 @@ test("TS-AGT-007: a request that the agent denies is an AgentDeniedError", async
   expect(ended.kinds?.sort()).toEqual(["AgentDeniedError", "AgentError"]);
 });
 
-test("an action that nobody offers is E-AGT-006", async ({ page, server }) => {
+test("an unknown action is E-AGT-006", async ({ page, server }) => {
   await openProbe(page, server, { agent: "demo" });
   expect(await call(page, "request", "fly-to-the-moon", {})).toMatchObject({
     code: "E-AGT-006",
@@ -275,7 +275,7 @@ test("TS-AGT-011: data come from the agent, or are the default", async ({
   expect(found).toEqual(["dark", "default"]);
 });
 
-test("TS-AGT-012, P20: a request that nobody answers ends after 60 seconds with E-AGT-005", async ({
+test("TS-AGT-012, P20: an unanswered request ends after 60 seconds with E-AGT-005", async ({
   page,
   server,
   context,
@@ -299,7 +299,7 @@ test("TS-AGT-012, P20: a request that nobody answers ends after 60 seconds with 
   });
 });
 
-test("P20: an event that nobody takes ends after 30 seconds with E-AGT-003, by the real clock", async ({
+test("P20: an unacknowledged event ends after 30 seconds with E-AGT-003, by the real clock", async ({
   page,
   server,
 }) => {

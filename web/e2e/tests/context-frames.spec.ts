@@ -78,7 +78,7 @@ async function mount(page: Page, options: MountWish): Promise<PageFrame> {
   return frame;
 }
 
-test("an app in somebody's frame talks to its agent through one port", async ({
+test("an embedded app talks to its agent through one port", async ({
   page,
   context,
   server,
@@ -246,7 +246,7 @@ test("what the agent says while the frame is loaded is not lost", async ({
     .toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
-test("a launch that is deleted is over in a frame too, and the page around is told", async ({
+test("a deleted launch ends in a frame too, and the parent page is notified", async ({
   page,
   server,
   host,

@@ -173,7 +173,7 @@ test("an address of one app opens no other", async ({ page, server }) => {
   expect(response?.status()).toBe(404);
 });
 
-test("two tabs of one launch both hear the agent, and each gets its own answers", async ({
+test("two tabs of one launch both receive the agent's events, and each gets its own answers", async ({
   page,
   context,
   server,

@@ -118,7 +118,7 @@ test("the meter shows what the model's server counted, of the model's window", a
     .toBeGreaterThan(first);
 });
 
-test("files chosen, dropped and pasted reach the agent's folder, and the agent hears of them", async ({
+test("files chosen, dropped and pasted reach the agent's folder, and are reported to the agent", async ({
   page,
   server,
   shop,
@@ -198,7 +198,7 @@ test.describe("with small limits", () => {
     },
   });
 
-  test("what is too large or of a wrong type is told before anything is sent, and a removed file stays out", async ({
+  test("a file that is too large or of a wrong type is reported before uploading, and a removed file is not sent", async ({
     page,
     server,
     clerk,

@@ -13,7 +13,7 @@ import {
 // The model counts 1,000 tokens a message: a summary would be one more thing that it hears.
 test.use({ settings: { remote: { hand_over_percent: 0 } } });
 
-test("what the page says before the chat is ready is said then", async ({
+test("messages of the page before the chat is ready are sent then", async ({
   page,
   server,
   shop,
@@ -25,7 +25,7 @@ test("what the page says before the chat is ready is said then", async ({
   await expect(saidBy(chat).last()).toHaveText("Heard: said early");
 });
 
-test("nobody but the page around is heard, and from it nothing but what it may say", async ({
+test("only the parent page can send messages, and only the allowed ones", async ({
   page,
   server,
   shop,
@@ -93,7 +93,7 @@ test("nobody but the page around is heard, and from it nothing but what it may s
   expect(look).toEqual({ style: null, background: "rgb(255, 255, 255)" });
 });
 
-test("a page that lies about its origin hears nothing and is not heard", async ({
+test("a page with a forged origin receives nothing and cannot send", async ({
   page,
   server,
   shop,
@@ -169,7 +169,7 @@ test("theme, accent and font are worn, at the beginning and when the page change
   await expect(box(chat)).toBeFocused();
 });
 
-test("the frame grows with what is said, and comes to rest", async ({
+test("the frame grows with its content, and settles", async ({
   page,
   server,
   shop,

@@ -109,10 +109,7 @@ test.describe("without a server for speech", () => {
   });
 });
 
-test("a microphone that is not allowed, or not there, is told plainly", async ({
-  page,
-  server,
-}) => {
+test("a denied or missing microphone is reported", async ({ page, server }) => {
   const { embed_url } = await createAgent(server, VOICE);
   for (const [name, words] of [
     ["NotAllowedError", "access is blocked"],

@@ -13,7 +13,7 @@ import {
 } from "../remote.js";
 import { COUNTED } from "../scripts.js";
 
-test("a page of an allowed origin shows the chat, which streams and tells it what happens", async ({
+test("a page of an allowed origin shows the chat, which streams and sends it events", async ({
   page,
   server,
   shop,
@@ -67,7 +67,7 @@ test("a page of another origin gets nothing of it: the browser refuses the frame
   complaints.length = 0;
 });
 
-test("the token leaves the address, the history and the referrer, and a reload goes on without it", async ({
+test("the token is removed from the URL, the history and the referrer, and a reload works without it", async ({
   page,
   server,
 }) => {
@@ -143,7 +143,7 @@ test("a server that is killed in mid-answer comes back, and nothing is lost or d
   await expect(saidBy(chat)).toHaveCount(2);
 });
 
-test("an agent that ended says so, keeps what was said, and takes nothing more", async ({
+test("an ended agent is reported, its conversation is kept, and it accepts no messages", async ({
   page,
   server,
   shop,
@@ -199,7 +199,7 @@ test.describe("with an agent that asks", () => {
     },
   });
 
-  test("questions are answered by a button, by the keyboard alone, and the page hears of them", async ({
+  test("questions are answered with a button or the keyboard, and reported to the page", async ({
     page,
     server,
     shop,

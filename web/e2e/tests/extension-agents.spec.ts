@@ -21,7 +21,7 @@ async function say(panel: Page, words: string): Promise<void> {
 const call = (name: string, args: object = {}) =>
   `call browser__${name} ${JSON.stringify(args)}`;
 
-test("an agent reads, fills in and clicks the page in front, each after the person's yes", async ({
+test("an agent reads, fills in and clicks the active tab, each after approval", async ({
   context,
   page,
   site,

@@ -165,7 +165,7 @@ test("a picture shows the page and none of its frames, wherever they are, and is
   await expect(page.locator("#open")).toHaveCSS("visibility", "visible");
 });
 
-test("only a page in front is pictured, not one behind another tab", async ({
+test("only the active tab can be captured, not one behind another tab", async ({
   page,
   site,
   context,
@@ -271,7 +271,7 @@ test("what was taken back is refused at the next call, and a page cannot forge a
   expect(await valueOf(page, "bought")).toBe(1);
 });
 
-test("a page that includes the script alone hears that the extension is needed", async ({
+test("a page with only the script gets an error that the extension is needed", async ({
   page,
   site,
 }) => {

@@ -34,7 +34,7 @@ test("every frame is its own origin, and a sandbox has none", async ({
   expect(codes).toEqual(FRAMES);
 });
 
-test("a content script that lies about its origin is heard as who it is", async ({
+test("a forged origin of a content script is ignored", async ({
   page,
   site,
 }) => {

@@ -32,7 +32,7 @@ async function say(panel: Page, words: string): Promise<void> {
   await box.press("Enter");
 }
 
-test("the side panel talks with the person's own model, and goes on after the bridge and the worker died", async ({
+test("the side panel chats with the user's own model, and continues after the bridge and the worker died", async ({
   context,
   server,
 }) => {
@@ -92,7 +92,7 @@ test("a click in the toolbar's popup opens the side panel beside the page, and t
 test.describe("without a model", () => {
   test.use({ settings: { defaultAgent: "builtin", providers: {} } });
 
-  test("the side panel says so, and its link leads to the Models page", async ({
+  test("the side panel reports it, and its link leads to the Models page", async ({
     context,
     server,
   }) => {
@@ -131,7 +131,7 @@ test("a chat that is longer than a browser takes in one message is shown whole",
   }
 });
 
-test("the page in the current tab is read when the person says so, and its text goes with one message", async ({
+test("the page in the current tab is read on request, and its text is attached to one message", async ({
   context,
   page,
   site,
@@ -217,7 +217,7 @@ test("a chat that a page opens is a window of the extension's own, and ends with
     .toMatchObject({ success: false });
 });
 
-test("the toolbar's popup tells how this site stands and what it offers", async ({
+test("the toolbar's popup shows the permissions of the site and its servers", async ({
   page,
   site,
   context,
@@ -301,7 +301,7 @@ test.describe("where something is missing", () => {
   });
 });
 
-test("a question or a chat that is gone says so where its window cannot close", async ({
+test("a closed request or chat is reported where its window cannot close", async ({
   context,
 }) => {
   await context.addInitScript(() => {

@@ -26,7 +26,7 @@ test("window.ai and window.agent are there before the first script of any page, 
   expect(await bridges(server)).toHaveLength(1);
 });
 
-test("agent-ready and ai-ready are heard by a page's first script, with what there is", async ({
+test("a page's first script receives agent-ready and ai-ready, with details", async ({
   page,
   site,
 }) => {
@@ -240,7 +240,7 @@ for (const running of [true, false]) {
   );
 }
 
-test("a page goes on after Gangway was killed and started again, and after it was put aside", async ({
+test("a page continues after Gangway was killed and restarted, and after it was in the back/forward cache", async ({
   page,
   site,
   server,
@@ -257,7 +257,7 @@ test("a page goes on after Gangway was killed and started again, and after it wa
   await expect.poll(() => codeOf(page, list)).toBe("kept");
 });
 
-test("the toolbar tells of servers that a page offers, of questions and of use", async ({
+test("the toolbar shows servers of a page, requests and use", async ({
   page,
   site,
   context,
@@ -282,10 +282,10 @@ test("the toolbar tells of servers that a page offers, of questions and of use",
   await expect.poll(() => badge(context)).toBe("?");
 });
 
-test.describe("in a browser that was never told where Gangway is", () => {
+test.describe("in a browser without the native messaging host", () => {
   test.use({ introduced: false });
 
-  test("a page hears that it is not installed, and the person which command to run", async ({
+  test("a page gets ERR_NOT_INSTALLED, and the user sees which command to run", async ({
     page,
     site,
     context,

@@ -23,7 +23,7 @@ async function open(page: Page, server: Server): Promise<void> {
 test.describe("a browser that is not logged in", () => {
   test.use({ loggedIn: false, settings: { withKey: true } });
 
-  test("is told the command, takes an API key too, and stays logged in without a cookie", async ({
+  test("shows the command, accepts an API key too, and stays logged in without a cookie", async ({
     page,
     server,
     context,
@@ -49,7 +49,7 @@ test.describe("a browser that is not logged in", () => {
     expect(await context.cookies()).toEqual([]);
   });
 
-  test("gets in with the link of gangway open, and a page that waits goes on by itself", async ({
+  test("logs in with the link of gangway open, and a waiting page continues automatically", async ({
     page,
     server,
     browser,

@@ -63,7 +63,7 @@ test("looking again finds what has gone", async ({ page, server, ollama }) => {
   ).toBeVisible();
 });
 
-test("a chosen default is said in words and kept", async ({ page, server }) => {
+test("a chosen default is shown and stored", async ({ page, server }) => {
   await page.goto(`${server.url}/models`);
   const panel = page.getByRole("region", { name: "Default model" });
   await expect(panel).toContainText("Automatic: using");
@@ -224,7 +224,7 @@ test("the page and the chat lead to each other, and back goes back", async ({
   await expect(message).toHaveValue("half a thought");
 });
 
-test("the page says when the server is gone, and goes on when it is back", async ({
+test("the page shows when the server is gone, and continues when it is back", async ({
   page,
   server,
 }) => {

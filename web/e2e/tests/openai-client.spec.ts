@@ -125,7 +125,7 @@ test("a tool is called, whole and in a stream, and its answer goes back", async 
   expect(answer.choices[0]?.message.content).toBe("Work heard: 21 degrees");
 });
 
-test("the client runs tools by itself until there is an answer", async ({
+test("the client runs tools itself until there is an answer", async ({
   client,
 }) => {
   const asked: string[] = [];

@@ -72,7 +72,7 @@ test.describe("an agent to start from books", () => {
   });
 });
 
-test("an agent that joins in the middle goes on from there, and leaves a booking that is made", async ({
+test("an agent that joins later continues from there, and does not change a completed booking", async ({
   page,
   server,
 }) => {
@@ -92,7 +92,7 @@ test("an agent that joins in the middle goes on from there, and leaves a booking
   expect(again.stdout).toBe(`Already booked: ${code}\n`);
 });
 
-test("an agent on a page that it does not know uses the tool that is named, or tells which there are", async ({
+test("an agent on an unknown page uses the named tool, or lists the tools", async ({
   context,
   server,
 }) => {
@@ -156,7 +156,7 @@ for (const stage of STAGES) {
   });
 }
 
-test("a server that is started anew is found again by page and agent", async ({
+test("page and agent reconnect to a restarted server", async ({
   page,
   context,
   server,
@@ -194,7 +194,7 @@ test("a newer page takes the older one's place, which can take it back", async (
   expect((await agent.spec()).state.selected).toBeUndefined();
 });
 
-test("two pages of two names do not hear of each other", async ({
+test("two pages with different names do not affect each other", async ({
   page,
   context,
   server,
@@ -278,7 +278,7 @@ test("what agents write is text, however it is written", async ({
   expect(await page.locator("img").count()).toBe(0);
 });
 
-test("an agent that floods stops nobody else", async ({
+test("an agent that floods does not affect others", async ({
   page,
   context,
   server,
@@ -300,7 +300,7 @@ test("an agent that floods stops nobody else", async ({
   await expect(page.locator('[aria-checked="true"]')).toHaveCount(1);
 });
 
-test("a page that answers what nobody asked is told so, and nobody hears it", async ({
+test("an unsolicited answer of a page is an error, and is not forwarded", async ({
   context,
   server,
 }) => {

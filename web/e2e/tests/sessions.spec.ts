@@ -66,7 +66,7 @@ test("older chats come page by page", async ({ page, server }) => {
   await expect(page.getByRole("button", { name: "Show older" })).toHaveCount(0);
 });
 
-test("a chat deleted in another tab says so", async ({ page, server }) => {
+test("a chat deleted in another tab is reported", async ({ page, server }) => {
   await page.goto(server.url);
   await say(page, "Hello there");
   await settled(page);
@@ -78,7 +78,7 @@ test("a chat deleted in another tab says so", async ({ page, server }) => {
   await expect(page.getByText("Welcome aboard")).toBeVisible();
 });
 
-test("an unknown chat says so", async ({ page, server }) => {
+test("an unknown chat is reported", async ({ page, server }) => {
   await page.goto(`${server.url}/sessions/nothing-here`);
   await expect(page.getByRole("alert")).toContainText("Chat not found");
 });

@@ -162,7 +162,7 @@ for (const [what, step, words] of [
   });
 }
 
-test("an error that nobody catches is a failure, unless the script allows it", async ({
+test("an uncaught error is a failure, unless the script allows it", async ({
   folder,
 }) => {
   const app = await write(

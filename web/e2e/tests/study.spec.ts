@@ -153,10 +153,7 @@ test("a study session outlives a crash, and its log has no gap", async ({
   expect(calls).toHaveLength(4);
 });
 
-test("a session that is not there is told as such", async ({
-  page,
-  server,
-}) => {
+test("a missing session is reported", async ({ page, server }) => {
   await page.goto(`${server.url}/study/s-19990101-001`);
   await expect(page.getByRole("alert")).toBeVisible();
 });

@@ -258,7 +258,7 @@ test.describe("with a server from the settings", () => {
     );
   });
 
-  test("the page says when the server is gone, and goes on when it is back", async ({
+  test("the page shows when the server is gone, and continues when it is back", async ({
     page,
     server,
   }) => {

@@ -214,7 +214,7 @@ test("a redirect to such an address is not followed", async ({
 test.describe("with tools", () => {
   test.use({ settings: { tools: { everything: { command: EVERYTHING } } } });
 
-  test("arguments of 10 MB are refused, and the connection goes on", async ({
+  test("arguments of 10 MB are rejected, and the connection keeps working", async ({
     page,
     site,
     server,

@@ -117,7 +117,7 @@ test("a tool that is registered in the browser's own place is listed and called 
   expect(JSON.stringify(result)).toContain("42");
 });
 
-test("a page that the browser keeps from this machine is told so, and where the way out is", async ({
+test("blocked local network access is reported, with what to do", async ({
   page,
   context,
   site,

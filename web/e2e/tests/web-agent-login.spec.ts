@@ -2,7 +2,7 @@
 import { expect, test } from "../site-fixtures.js";
 import { asked, meet, request, valueOf } from "../sites.js";
 
-test("a chat opens inside a page of another site, where nobody is logged in", async ({
+test("a chat opens inside a page of another site without a login", async ({
   page,
   site,
 }) => {
@@ -49,7 +49,7 @@ test("the first decision about a page is made in its own window, later ones in a
 test.describe("in a browser that is not logged in", () => {
   test.use({ loggedIn: false });
 
-  test("the window of a question asks to log in, and goes on by itself", async ({
+  test("the window of a request asks to log in, and continues automatically", async ({
     page,
     context,
     site,

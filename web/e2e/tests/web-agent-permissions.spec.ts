@@ -100,7 +100,7 @@ test.describe("with tools", () => {
   });
 });
 
-test("only what is missing is asked for, and what is granted is asked for by nobody", async ({
+test("only missing scopes are requested, and granted ones are not", async ({
   page,
   context,
   site,

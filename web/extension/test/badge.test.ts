@@ -24,7 +24,7 @@ test("a question goes before use, and use before what a page offers", () => {
   expect(text()).toBe("2");
 });
 
-test("what is missing is said where a page wanted it, until it is there", () => {
+test("what is missing is shown where a page needs it, until it is available", () => {
   const { badges, text } = made();
   badges.page(1, SHOP, 1);
   badges.trouble({ missing: "manifest", words: "" });

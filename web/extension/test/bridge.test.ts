@@ -23,7 +23,7 @@ test("nothing is started before something is asked; then it is greeted first", (
   ]);
 });
 
-test("answers come in any order to whoever asked, once", async () => {
+test("responses arrive in any order, once, at their requester", async () => {
   const host = new FakeHost();
   const first = host.bridge.request("llm_detect");
   const second = host.bridge.request("mcp_call_tool", { tool: "a/b" });
@@ -149,7 +149,7 @@ test("when the bridge dies, requests fail and pages close; who holds it gets it 
   release();
 });
 
-test("a bridge that the browser does not know is said to be missing, and looked for at longer and longer intervals", async () => {
+test("a bridge that the browser does not know is reported as missing, and retried with backoff", async () => {
   const host = new FakeHost();
   const release = host.bridge.hold();
   const words = "Specified native messaging host not found.";
@@ -198,7 +198,7 @@ test("a greeting that is answered by an error says what is missing, and is tried
   release();
 });
 
-test("a bridge without a server that nobody needs any more is let go too", async () => {
+test("an unused bridge without a server is disconnected too", async () => {
   const host = new FakeHost();
   const wish = {
     origin: "https://a.example",
@@ -224,7 +224,7 @@ test("a bridge without a server that nobody needs any more is let go too", async
   expect(host.port.closed).toBe(true);
 });
 
-test("a server that stays away is asked for, so that the person hears why", async () => {
+test("a server that stays unreachable is requested, so that the user sees the reason", async () => {
   const host = new FakeHost();
   const release = host.bridge.hold();
   await host.welcome();
@@ -238,7 +238,7 @@ test("a server that stays away is asked for, so that the person hears why", asyn
   release();
 });
 
-test("whoever listens hears what is asked already, and that nothing is once the server is gone", async () => {
+test("a new listener gets the open requests, and an empty list once the server is gone", async () => {
   const host = new FakeHost();
   const release = host.bridge.hold();
   await host.welcome();
@@ -254,7 +254,7 @@ test("whoever listens hears what is asked already, and that nothing is once the 
   release();
 });
 
-test("a bridge that nobody needs is let go after a minute, and not before", async () => {
+test("an unused bridge is disconnected after a minute, and not before", async () => {
   const host = new FakeHost();
   const asked = host.bridge.request("llm_detect");
   await host.welcome();
@@ -304,7 +304,7 @@ test("a message that the bridge could not read is not sent", async () => {
   ]);
 });
 
-test("what goes wrong with one who listens costs nobody else anything", async () => {
+test("a failing listener does not affect others", async () => {
   const host = new FakeHost();
   const wrong = () => {
     throw new Error("a port that is gone");

@@ -53,7 +53,7 @@ test.each([
   expect(sent).not.toHaveBeenCalled();
 });
 
-test("the content script of the page in front does it, for the origin that was named", async () => {
+test("the content script of the active tab acts, for the given origin", async () => {
   const sent = browser("https://shop.example/fish");
   expect(await actInFront(act(CLICK))).toEqual({ result: 1 });
   expect(sent).toHaveBeenCalledExactlyOnceWith(

@@ -107,7 +107,7 @@ test("what the server says reaches the page, and an end at either side ends the 
   expect(other.port.texts).toEqual([]);
 });
 
-test("where there is no bridge the page hears ERR_NOT_INSTALLED, and nothing of this machine", async () => {
+test("without a bridge the page gets ERR_NOT_INSTALLED, and no details of this machine", async () => {
   const { host, port } = await visited(SHOP, "{}");
   host.die("No such native application gangway.bridge at /home/somebody");
   const refused = JSON.parse(port.texts[0] ?? "") as { error: object };

@@ -65,7 +65,7 @@ test("a part that comes twice, another count, and text that is no JSON are refus
   expect(() => junk.take(part(1))).toThrow(BadPart);
 });
 
-test("only so many messages and so much text wait for their rest", () => {
+test("incomplete messages are limited in number and size", () => {
   const many = new Parts();
   const begin = (part: string, data = "x"): Part => ({
     ...{ type: "part", part, index: 0, count: 128, data },

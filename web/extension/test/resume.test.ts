@@ -49,7 +49,7 @@ function visit() {
   };
 }
 
-test("after a port that broke, the visit goes on behind the last number that came", async () => {
+test("after a broken port, the visit resumes after the last number", async () => {
   const made = visit();
   made.socket.send({ type: "call", id: 1, method: "run" });
   await vi.advanceTimersByTimeAsync(0);
@@ -89,7 +89,7 @@ test("a connection that is closed before it began opens nothing", async () => {
   expect(connect).not.toHaveBeenCalled();
 });
 
-test("a page whose extension was replaced is told to load anew", async () => {
+test("a page whose extension was replaced must be reloaded", async () => {
   const made = visit();
   made.leave();
   made.socket.send({ type: "call", id: 1, method: "run" });
@@ -113,7 +113,7 @@ function ownPage() {
   return { port, ports, states, last: () => ports.at(-1) as FakePort };
 }
 
-test("what a page of the extension follows goes on where it was after the background died", async () => {
+test("streams of extension pages resume after the background died", async () => {
   const made = ownPage();
   let since = 0;
   const live: boolean[] = [];

@@ -51,7 +51,7 @@ test("a call of the library is one message, and its result is the body of the an
   expect(await sent).toEqual({ streamId: "x" });
 });
 
-test("errors come with their code and status; where nobody was reached that is what they say", async () => {
+test("errors have their code and status, or report that nothing was reachable", async () => {
   const { host, http } = joined();
   const asked = new Asks(http).get("q");
   await settled();

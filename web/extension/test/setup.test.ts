@@ -25,7 +25,7 @@ test("a bridge that spoke and ended is not missing", () => {
   expect(troubleOf("", true)).toBeNull();
 });
 
-test("the errors of a greeting are told apart", () => {
+test("the errors of a greeting are distinguished", () => {
   const message = "older";
   expect(troubleIn({ code: "wrong_protocol", message }).missing).toBe(
     "version",
@@ -33,7 +33,7 @@ test("the errors of a greeting are told apart", () => {
   expect(troubleIn({ code: "server_gone", message }).missing).toBe("server");
 });
 
-test("a page hears ERR_NOT_INSTALLED, whatever is missing", () => {
+test("a page gets ERR_NOT_INSTALLED, whatever is missing", () => {
   for (const missing of ["manifest", "program", "server", "version"] as const) {
     const said = refusalFor({ missing, words: "/home/somebody" });
     expect(JSON.parse(said)).toMatchObject({
@@ -88,7 +88,7 @@ test("steps are done up to the one that is missing", () => {
   expect(up[4]?.words).toBe("http://127.0.0.1:3000, started by this browser");
 });
 
-test("browsers are told apart by their brands", () => {
+test("browsers are distinguished by their brands", () => {
   const named = (...brands: string[]) =>
     browserName({
       userAgentData: { brands: brands.map((brand) => ({ brand })) },

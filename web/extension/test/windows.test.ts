@@ -151,7 +151,7 @@ test("nothing is kept of a chat that has no window, nor of one that the server c
   expect(kept.has(ticketKey("c9"))).toBe(true);
 });
 
-test("a chat that ended while nobody was reached is ended later", async () => {
+test("a chat that ended while disconnected is ended later", async () => {
   const { windows, anew, request } = made();
   await windows.chat("c1", "/panel#secret", SHOP, 1);
   request.mockRejectedValueOnce(lost());

@@ -195,7 +195,7 @@ const golf = (
   request: { type: "action", ...request },
 });
 
-test("an app's action is named with its title and its name, and allowed for good only where that is possible", async () => {
+test("an app's action is shown with its title and name, and always allowed only where possible", async () => {
   const message = "save a.txt (3 bytes) in the folder of this session.";
   const { dialog, sent } = show(golf({ message, lasting: true }));
   const words = dialog.textContent.replaceAll(/\s+/g, " ");

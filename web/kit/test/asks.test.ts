@@ -20,7 +20,7 @@ const refused = (code: string, status: number) => () =>
     { status },
   );
 
-test("the oldest request is shown, one that was answered does not come back, and each new one is told once", async () => {
+test("the oldest request is shown, an answered one does not return, and each new one is announced once", async () => {
   const { asks, put, sent, fresh } = made();
   put(ask("a"));
   put(ask("a"), ask("b"));
@@ -87,7 +87,7 @@ test("a request whose answer is checked stays, though the server does not list i
   expect(asks.shown).toBeNull();
 });
 
-test("what work here waits for opens by itself, and is put aside until something new comes", () => {
+test("requests that block work open automatically, and can be dismissed until a new one arrives", () => {
   const { asks, put } = made();
   put(ask("a"));
   expect(asks.shown).toBeNull();
@@ -161,7 +161,7 @@ test("focus that comes back from a frame of the page is no break", () => {
   stop();
 });
 
-test("whoever clicks or types too early waits anew, and later clicks change nothing", () => {
+test("clicking or typing too early restarts the delay, and later clicks change nothing", () => {
   vi.spyOn(document, "hasFocus").mockReturnValue(true);
   const calm = new Calm();
   const stop = calm.watch();

@@ -127,7 +127,7 @@ test.each([
   expect(draw(text).textContent).toContain(text.trim().slice(-20));
 });
 
-test("a word without end is told where to break, and reads the same", () => {
+test("a very long word gets break opportunities, and reads the same", () => {
   const word = "A".repeat(2600);
   const root = draw(`so ${word} long`);
   expect(root.textContent.trim()).toBe(`so ${word} long`);

@@ -32,7 +32,7 @@ test("work is done at once and again after each pause", async () => {
   expect(work).toHaveBeenCalledTimes(3);
 });
 
-test("nothing is done while nobody looks, and at once when somebody does", async () => {
+test("nothing is polled while hidden, and immediately when visible", async () => {
   const work = vi.fn(() => Promise.resolve());
   const stop = whileVisible(1000, work);
   show("hidden");

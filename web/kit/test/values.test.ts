@@ -34,7 +34,7 @@ test("what is left empty is left out", () => {
   expect(read(made, startOf(made))).toEqual({ value: {}, mistakes: {} });
 });
 
-test("what is required and empty is told, by its place", () => {
+test("an empty required field is reported with its path", () => {
   const properties = {
     text: { type: "string" },
     choice: { enum: ["a"] },

@@ -21,7 +21,7 @@ test.each([
   expect(splitCommand(line)).toEqual({ words });
 });
 
-test("an open quote is told", () => {
+test("an open quote is reported", () => {
   expect(splitCommand(`a "b`)).toEqual({ mistake: 'A closing " is missing.' });
   expect(splitCommand("it's")).toEqual({ mistake: "A closing ' is missing." });
 });
@@ -95,7 +95,7 @@ test.each([
   expect("wrong" in checked && checked.wrong[field]).toContain(words);
 });
 
-test("a name that is there twice is told at the second", () => {
+test("a duplicate name is reported at the second one", () => {
   const pair = { name: "A", value: "1", secret: false };
   const checked = checkByHand(wish({ pairs: [pair, pair] }), []);
   expect(checked).toEqual({ wrong: { "pair-1": "Duplicate name." } });

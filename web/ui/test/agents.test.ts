@@ -29,7 +29,7 @@ const agent: RemoteAgentInfo = {
   ended_reason: null,
 };
 
-test("an agent is told by what it does, while somebody can know that", () => {
+test("an agent is described by its state, while that is known", () => {
   expect(stateOf(agent)).toBe("Working…");
   expect(stateOf({ ...agent, attached: false })).toBe("Not connected");
   expect(stateOf({ ...agent, alive: false })).toBe("Ended");
@@ -107,7 +107,7 @@ const wish = {
   initial_prompt: "Hello",
 };
 
-test("a wish that may have been fulfilled is made again with the same key", async () => {
+test("a request with an unknown outcome is repeated with the same idempotency key", async () => {
   fails = true;
   await expect(state.create(wish)).rejects.toMatchObject({
     code: "unreachable",
@@ -135,7 +135,7 @@ afterEach(() => {
   localStorage.clear();
 });
 
-test("an agent that begins to wait is told of once, and one that waited before is not", async () => {
+test("an agent that begins to wait is announced once, and one that already waited is not", async () => {
   vi.useFakeTimers();
   const waits = { ...agent, state: "awaiting_input" as const };
   const other = { ...waits, agent_id: "a2" };
@@ -159,7 +159,7 @@ test("an agent that begins to wait is told of once, and one that waited before i
   expect(calls).toEqual([]);
 });
 
-test("somebody who may not see agents is asked once and no more", async () => {
+test("without permission to list agents they are requested only once", async () => {
   vi.useFakeTimers();
   refuses = true;
   const stop = state.watch(() => undefined);

@@ -228,7 +228,7 @@ test("a message can link to an applet, and to nothing else of this page", () => 
   expect(draw("[x](https://example.com)")?.target).toBe("_blank");
 });
 
-test("the log tells who did what, by the name people know", () => {
+test("the log shows who did what, with display names", () => {
   const nameOf = (slug: string) => slug.toUpperCase();
   const base = { seq: 1, at: AT };
   const message = {

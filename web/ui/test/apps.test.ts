@@ -163,7 +163,7 @@ test("a request says what became of it", () => {
   expect(words({ ...answer, requestId: "other" })?.refused).toBe(false);
 });
 
-test("an event says who took it, once somebody did", () => {
+test("an event shows its receiver, once it was acknowledged", () => {
   const event = entry(1, said);
   const line = (...news: AppNews[]) => {
     const entries = [event, ...news.map((each, at) => entry(at + 2, each))];
@@ -182,7 +182,7 @@ test("an event says who took it, once somebody did", () => {
   expect(isSilent({ role: "user" })).toBe(false);
 });
 
-test("lines tell what happened in plain words, and an answer has none of its own", () => {
+test("lines describe events, and an answer has no line of its own", () => {
   const words = (news: AppNews) =>
     lineOf(entry(1, news), "Golf", outcomesIn([]))?.words;
   expect(words({ what: "launched", agent: "demo" })).toBe("demo launched Golf");
@@ -201,7 +201,7 @@ test("lines tell what happened in plain words, and an answer has none of its own
   expect(isAppEntry({ role: "user" })).toBe(false);
 });
 
-test("the log tells everything, and what a newer server knows too", () => {
+test("the log shows everything, including events of a newer server", () => {
   const frame = (news: AppNews): AppFrame => {
     const { role: _, ...rest } = entry(1, news);
     return { type: "app", ...rest };

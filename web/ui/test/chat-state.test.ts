@@ -181,7 +181,7 @@ test("of a hidden turn the chat shows only a question that waits", async () => {
   chat.dispose();
 });
 
-test("an applet is opened and loaded anew when the session says so", () => {
+test("an applet is opened and reloaded on request of the session", () => {
   const seen = { opened: [], reloaded: [] };
   const chat = open("s1", seen);
   feeds[0]?.say(
@@ -193,7 +193,7 @@ test("an applet is opened and loaded anew when the session says so", () => {
   chat.dispose();
 });
 
-test("the log has every event but pieces, goes on live, and is read back page by page", async () => {
+test("the log has every event except deltas, continues live, and is read page by page", async () => {
   const log = new EventLogState(new Sessions(http), "s1", 2_500);
   expect(feeds[0]?.since).toBe("1500");
   feeds[0]?.say(delta(1501), user(2500, "t1", false));

@@ -60,13 +60,13 @@ test.each([
   expect(refusal({ name, type, size }, LIMITS)).toBe(says);
 });
 
-test("the limits are told in one sentence", () => {
+test("the limits are shown in one sentence", () => {
   expect(
     limitsOf({ max_bytes: 26_214_400, types: ["image/*", "application/pdf"] }),
   ).toBe("Up to 26.2 MB each: image files, application/pdf.");
 });
 
-test("files that went with a message are told apart from its words", () => {
+test("files attached to a message are separated from its text", () => {
   const files =
     "\n\n[Attached file: uploads/x/a b.png]\n\n[Attached file: uploads/x/c.txt]";
   expect(splitAttached(`Look${files}`)).toEqual({
@@ -130,7 +130,7 @@ test("files are sent one after the other, and go with the next message", async (
   expect(uploads.paths).toEqual(["in/c.png"]);
 });
 
-test("what is cancelled is gone, and the next one goes on", async () => {
+test("a cancelled upload is gone, and the next one continues", async () => {
   const uploads = new UploadsState(agent, LIMITS);
   const [first, second] = uploads.add([
     file("a.md"),

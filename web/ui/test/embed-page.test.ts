@@ -146,7 +146,7 @@ test.each([
   expect(all.filter(has)).toEqual([control]);
 });
 
-test("the meter follows, and a window that nobody knows leaves the number alone", async () => {
+test("the meter is updated, and without a known window size it shows only the number", async () => {
   exchange = () => Response.json(info({ context_usage: true }));
   show();
   await opened();
@@ -161,7 +161,7 @@ test("the meter follows, and a window that nobody knows leaves the number alone"
   expect(has("[role=meter]")).toBe(false);
 });
 
-test("a reload goes on with the token of the frame", async () => {
+test("a reload continues with the token of the frame", async () => {
   show();
   await opened();
   if (shown) await unmount(shown);
@@ -181,7 +181,7 @@ test("an agent that ended keeps what was said and takes nothing more", async () 
   expect(document.querySelector("[role=status]")?.textContent).toBe("Ended");
 });
 
-test("no token at all is said as such", async () => {
+test("a missing token is reported", async () => {
   show(null);
   await vi.waitFor(() => expect(text()).toContain("Incomplete chat URL"));
   expect(asked).toEqual([]);

@@ -44,7 +44,7 @@ function say(data: unknown, from: Partial<MessageEventInit> = {}): void {
 
 const hello = { target: "gangway", type: "send", text: " hello " };
 
-test("it tells the exact origin, and no other", () => {
+test("it posts to the exact origin, and no other", () => {
   open(SHOP)?.tell("state", { state: "idle" });
   expect(posted).toEqual([
     [{ source: "gangway", type: "state", state: "idle" }, SHOP],
@@ -65,12 +65,12 @@ test.each([
   expect(heard).toEqual([]);
 });
 
-test("there is nobody around a page that is not in a frame", () => {
+test("a page that is not framed has no parent page", () => {
   vi.spyOn(window, "parent", "get").mockReturnValue(window);
   expect(open(SHOP)).toBeNull();
 });
 
-test("wishes of the page around are heard", () => {
+test("messages of the parent page are handled", () => {
   open(SHOP);
   say(hello);
   say({ target: "gangway", type: "focus" });
@@ -109,7 +109,7 @@ test("other origins, other windows and junk are not", () => {
   expect(heard).toEqual([]);
 });
 
-test("nothing is heard after the end", () => {
+test("nothing is handled after the end", () => {
   open(SHOP)?.dispose();
   say(hello);
   expect(heard).toEqual([]);

@@ -44,7 +44,7 @@ function elsewhere(token: string | null): void {
   window.dispatchEvent(new StorageEvent("storage", { key: KEPT }));
 }
 
-test("a page that is refused is locked until somebody logs in", async () => {
+test("a rejected page is locked until a login", async () => {
   const login = new LoginState();
   expect(login.locked).toBe(false);
   await expect(login.http.get("/api/agents")).rejects.toThrow("No.");
@@ -78,7 +78,7 @@ test("a late refusal of an old token does not end a new login", async () => {
   expect([login.token, login.locked]).toEqual(["gwl_1", false]);
 });
 
-test("a page goes on and stops with the other pages of its browser", () => {
+test("a page logs in and out with the other pages of its browser", () => {
   const login = new LoginState();
   elsewhere("gwl_1");
   expect([login.token, login.locked]).toEqual(["gwl_1", false]);
@@ -108,7 +108,7 @@ test("the code of a link logs in once and leaves the address", async () => {
   expect(sent).toEqual(["GET /api/logins gwl_1"]);
 });
 
-test("a code that is no longer good is told", async () => {
+test("an expired code is reported", async () => {
   history.replaceState(null, "", "/#login=old");
   const login = new LoginState();
   await login.begin();

@@ -82,7 +82,7 @@ test("a saved key stays nowhere in the state", async () => {
   expect(readable(state)).not.toContain("sk-secret");
 });
 
-test("a refused key is not told by the error", async () => {
+test("an error does not contain the rejected key", async () => {
   const state = new ProvidersState(
     new Models(http(() => refusal("key_from_environment"))),
   );
@@ -94,7 +94,7 @@ test("a refused key is not told by the error", async () => {
   expect(readable(state)).not.toContain("sk-secret");
 });
 
-test("weights that arrive are told once, those that were there are not", async () => {
+test("new weights are announced once, existing ones are not", async () => {
   let names = ["old"];
   const changed = vi.fn();
   const state = new WeightsState(

@@ -53,7 +53,7 @@ test("a call and its result are one step, with what was shown afterwards", () =>
   });
 });
 
-test("answers find their calls by name, and what the relay refused is blamed on nobody", () => {
+test("answers are matched with their calls by id, and calls rejected by the relay are attributed to no agent", () => {
   const events = log(
     ["in", "tool.call", call("slow", "It takes a while.")],
     ["in", "tool.call", call("cut", "Nobody answers this.")],
@@ -83,7 +83,7 @@ test("answers find their calls by name, and what the relay refused is blamed on 
   ]);
 });
 
-test("a call that was refused says so, and the next one is not blamed", () => {
+test("a rejected call is marked, and the next one is not", () => {
   const steps = stepsOf(
     log(
       ["in", "tool.call", call("next", "On.")],

@@ -83,7 +83,7 @@ test("more of the catalog comes behind what is there", async () => {
   expect(catalog.more).toBe(false);
 });
 
-test("the log goes on behind its last line, and begins anew after a break", async () => {
+test("the log continues after its last line, and restarts after a gap", async () => {
   const asked: string[] = [];
   let gone = false;
   const log = new ServerLogState(
@@ -161,7 +161,7 @@ test("a server whose secrets cannot be kept is taken back", async () => {
   expect(sent.at(-1)).toBe("DELETE /api/mcp/servers/a");
 });
 
-test("what is refused is told at its server", async () => {
+test("a rejection is shown at its server", async () => {
   const servers = new ServersState(
     tools((method) =>
       method === "POST" ? refusal("nope") : { servers: [], tools: [] },
@@ -172,7 +172,7 @@ test("what is refused is told at its server", async () => {
   expect(servers.busy.size).toBe(0);
 });
 
-test("an install that arrived is told once, one that failed can be tried again", async () => {
+test("a completed install is announced once, a failed one can be retried", async () => {
   const changed = vi.fn();
   const sent: unknown[] = [];
   let states = { in_1: "fetching", in_2: "fetching" };

@@ -63,7 +63,7 @@ test("a provider without a list can be chosen as a whole", () => {
   ]);
 });
 
-test("a choice that nobody lists any more is still shown", () => {
+test("a choice that is no longer listed is still shown", () => {
   expect(groupsOf({ ...known, choice: "gone/x" })[0]).toEqual({
     name: "Chosen (unavailable)",
     options: [{ id: "gone/x", name: "x on gone" }],
