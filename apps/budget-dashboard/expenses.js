@@ -1,6 +1,6 @@
 // What expenses are: reading them from anywhere, choosing, sorting and adding up.
 
-// More rows than this make a page slow and tell nobody more.
+// More rows than this make the page slow without being useful.
 const MOST = 20_000;
 const HEADS = ["id", "date", "description", "category", "amount", "currency"];
 
@@ -37,7 +37,7 @@ export function readExpenses(list) {
     const amount = amountOf(item.amount);
     if (date === null || amount === null) continue;
     let id = text(item.id, 100) || `row-${at + 1}`;
-    // Two of the same name could not be told apart when one is flagged.
+    // Two of the same id could not be distinguished when one is flagged.
     while (ids.has(id)) id += "'";
     ids.add(id);
     expenses.push({
@@ -52,7 +52,7 @@ export function readExpenses(list) {
   return { expenses, skipped: given.length - expenses.length };
 }
 
-/** Those that fit; an empty wish fits everything. */
+/** Matching expenses; an empty filter matches everything. */
 export function matching(expenses, { words, category, start, end, currency }) {
   const wanted = (words ?? "").trim().toLowerCase();
   return expenses.filter(
@@ -214,7 +214,7 @@ export function toCsv(expenses, flags) {
     .concat("\r\n");
 }
 
-/** Half a year of somebody's life, the same every time. */
+/** Example data for half a year, the same every time. */
 export function sample() {
   const kinds = [
     ["Rent", "Flat", 980, 1],

@@ -32,7 +32,7 @@ const COLUMNS = [
 const ROWS = 200;
 const CHARTS = ["bar", "line", "pie"];
 const THEMES = ["auto", "light", "dark"];
-// A file larger than this is not somebody's expenses.
+// A file larger than this is not a list of expenses.
 const FILE_BYTES = 8 << 20;
 
 const context = getAgentContext();
@@ -64,7 +64,7 @@ function money(amount, short = false) {
   }
 }
 
-/** Tells the agent, and the person when the agent did not hear it. */
+/** Notifies the agent, and shows whether it was notified. */
 async function tell(event, payload, words) {
   try {
     const told = await emitToAgent(event, payload);

@@ -21,7 +21,7 @@ const FUNCTIONS = {
 const ONE_OR_MORE = new Set(["min", "max"]);
 const CONSTANTS = { pi: Math.PI, π: Math.PI, e: Math.E, tau: 2 * Math.PI };
 const SAME = { "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", ":": "/" };
-// Deeper than anybody writes by hand, and far from the end of the stack.
+// Deeper than hand-written expressions, and far from the stack limit.
 const DEEPEST = 200;
 
 export class ExpressionError extends Error {

@@ -62,7 +62,7 @@ function last() {
   return history[0] ? Number(history[0].result.replace("−", "-")) : 0;
 }
 
-/** Works the display out; nothing is said about what is not finished yet. */
+/** Evaluates the display; incomplete input is no error. */
 function work() {
   const text = entry.value.trim();
   if (text === "") return { text: "" };

@@ -1,4 +1,4 @@
-// Shows the table, takes moves by mouse and keyboard, and tells the agent how it went.
+// Shows the table, handles moves by mouse and keyboard, and reports the result to the agent.
 import {
   emitToAgent,
   getAgentConfig,

@@ -197,7 +197,7 @@ function points(view, x, y, kind, size) {
   const dots = view.sample
     .map((row, index) => {
       const number = numberOf(row[atX] ?? "");
-      // Dates and names stand in the order of their rows.
+      // Dates and names are in the order of their rows.
       return [x.type === "number" ? number : index, numberOf(row[atY] ?? "")];
     })
     .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b));

@@ -8,7 +8,7 @@ const CLOCK_EVERY = 256;
 
 export class Table {
   names = [];
-  /** Whole records: they are only taken apart when somebody looks. */
+  /** Unparsed records: they are parsed when shown. */
   rows = [];
   #records = new Records();
   #separator = null;

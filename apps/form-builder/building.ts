@@ -1,4 +1,4 @@
-// A form as somebody builds it.
+// The editor of a form.
 import { button, make } from "./elements.ts";
 import {
   hasOptions,

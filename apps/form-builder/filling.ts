@@ -1,4 +1,4 @@
-// A form as somebody fills it in.
+// A form to fill in.
 import { make } from "./elements.ts";
 import {
   problemOf,

@@ -34,7 +34,7 @@ export interface Form {
 export type Answer = string | number | boolean | string[] | null;
 export type Answers = Record<string, Answer>;
 
-// A form with more than this is not filled in by anybody.
+// A form with more fields than this is useless.
 const MOST_FIELDS = 200;
 const MOST_OPTIONS = 100;
 
@@ -53,7 +53,7 @@ function isType(value: unknown): value is FieldType {
   return typeof value === "string" && Object.hasOwn(TYPES, value);
 }
 
-/** A name that answers can go by, made of a label, and nobody else's. */
+/** A unique field name derived from a label. */
 export function nameFor(label: string, taken: ReadonlySet<string>): string {
   const base =
     label
@@ -149,7 +149,7 @@ export function writeForm(form: Form): Record<string, unknown> {
   };
 }
 
-/** What nobody has answered yet. */
+/** The fields without answers. */
 export function emptyAnswer({ type }: Field): Answer {
   if (type === "choices") return [];
   if (type === "yes-no") return false;
@@ -202,7 +202,7 @@ export function carryOver(form: Form, before: unknown): Answers {
   );
 }
 
-/** What is wrong with an answer, in words, or nothing. */
+/** The error message of an answer, or nothing. */
 export function problemOf(field: Field, answer: Answer): string | null {
   const empty =
     answer === null ||

@@ -21,7 +21,7 @@ import {
   type Form,
 } from "./form.ts";
 
-// Typing is told in pauses, not letter by letter.
+// Changes are reported when typing pauses, not for every letter.
 const PAUSE_MS = 400;
 const FILE_BYTES = 1 << 20;
 const KEPT = "form-builder.form";
@@ -124,7 +124,7 @@ function kept(): unknown {
   }
 }
 
-/** Names follow the labels until somebody uses the form. */
+/** Field names follow the labels until the form is used. */
 function named(): Form {
   const taken = new Set<string>();
   const fields = form.fields.map((field) => {

@@ -111,7 +111,7 @@ export class Backend {
     await this.#ask("DELETE", `bookings/${encodeURIComponent(bookingId)}`);
   }
 
-  /** Opens a cinema whose seats nobody else sees; one that was opened with the same setup had the same seats. */
+  /** Opens a cinema with separate seats; the same setup gives the same seats. */
   async openCinema(setup?: unknown): Promise<Setup & { cinemaId: string }> {
     const { seed, at } = (setup ?? {}) as Partial<Setup>;
     const wish = {

@@ -140,7 +140,7 @@ export function counted(
   return { ...booking, tickets };
 }
 
-/** What has to be done before the booking can go on; nothing when it can. */
+/** What is missing before the booking can continue; nothing if it can. */
 export function missing(booking: Booking): string | null {
   const { stage, seats, tickets } = booking;
   if (booking.booked) {

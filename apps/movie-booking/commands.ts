@@ -1,4 +1,4 @@
-// What can be wanted of the page, by its person and by agents alike, and how it is told afterwards.
+// The commands of the page, for users and agents alike, and their log entries.
 import type { Booking } from "./booking.ts";
 import { LOOKS, type Kind, type Operator, type Style } from "./spec.ts";
 
@@ -33,7 +33,7 @@ const OPERATORS: Record<Operator, string> = {
   in: "is one of",
 };
 
-/** What a filter keeps, in words. */
+/** A description of a filter. */
 export function filterWords(
   field: string,
   operator: Operator,

@@ -22,7 +22,7 @@ import { seatWords } from "./words.ts";
 
 export type By = "user" | "agent";
 
-/** What a page that is reloaded goes on with. */
+/** The state that survives a reload. */
 export interface Kept {
   booking: Booking;
   study?: Study | null;
@@ -43,7 +43,7 @@ export class Flow {
   #booking: Booking = begin();
   #ready = false;
   #study: Study | null = null;
-  /** What is told after the line that says what was done. */
+  /** The log entry after the one for the command. */
   #news: Omit<Entry, "id" | "timestamp"> | null = null;
   readonly history = new History();
 
@@ -301,7 +301,7 @@ export class Flow {
     this.#booking = { ...done, items: summary(done), modification: {} };
   }
 
-  /** Somebody else was faster: back to the seats, without those that are gone. */
+  /** The seats were taken: back to the seats, without those. */
   async #taken(): Promise<Refused> {
     const before = this.#booking;
     await this.#enter("seat", { ...before, hold: null });
@@ -332,7 +332,7 @@ export class Flow {
   }
 
   #letGo({ hold, booked }: Booking): void {
-    // It runs out by itself if this does not arrive.
+    // It expires if this does not arrive.
     if (hold && !booked) this.#backend.release(hold).catch(() => undefined);
   }
 

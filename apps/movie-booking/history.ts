@@ -25,7 +25,7 @@ export class History {
     return this.#entries;
   }
 
-  /** How many there were, kept or not. */
+  /** The total number of entries, including dropped ones. */
   get total(): number {
     return this.#total;
   }
@@ -47,7 +47,7 @@ export class History {
     this.#total = 0;
   }
 
-  /** Takes up what an earlier page kept. */
+  /** Restores the entries of the page before a reload. */
   restore(entries: Entry[], total: number): void {
     this.#entries = entries.slice(-KEPT);
     this.#total = Math.max(total, entries.length);

@@ -27,7 +27,7 @@ const session =
   (launch === undefined ? "default" : `movie-booking-${launch.slice(-8)}`);
 const keptAs = `movie-booking.${session}`;
 let shownStage: Stage | null = null;
-/** What the agent that launched the page was told last. */
+/** The last event sent to the agent that launched the page. */
 let toldOf: string | null = null;
 
 const flow = new Flow(
@@ -155,7 +155,7 @@ function countDown(): void {
   find("missing").textContent = [missing, held].filter(Boolean).join(" · ");
 }
 
-/** An agent that launched the page hears it the way apps tell things. */
+/** An agent that launched the page gets it as an app event. */
 function tellBooked(): void {
   const { booked } = flow.booking;
   if (!booked) return;

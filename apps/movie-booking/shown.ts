@@ -98,7 +98,7 @@ function named(stage: Stage, item: Item): Named {
   return { id: item.id, value: String(value ?? item.id) };
 }
 
-/** A seat is called what it is. */
+/** The display name of a seat. */
 function seatNamed(id: string): Named {
   return { id, value: id };
 }

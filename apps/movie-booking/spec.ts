@@ -105,7 +105,7 @@ export interface UiSpec {
     selected?: Named;
     selectedList?: Named[];
     highlighted?: Named[];
-    /** Every kind of ticket, those that nobody wants too. */
+    /** All ticket types, including those with a count of zero. */
     quantities?: Counted[];
     booking: BookingState;
   };
@@ -115,7 +115,7 @@ export interface UiSpec {
   meta: {
     step: number;
     steps: number;
-    /** What was chosen on the stages before, in words. */
+    /** A summary of the choices on earlier stages. */
     chosen: Partial<Record<Stage, string>>;
     canGoOn: boolean;
     /** What is missing before `next` can work. */

@@ -1,4 +1,4 @@
-// Amounts and days in words.
+// Formats amounts and days.
 
 export function money(cents: number): string {
   return new Intl.NumberFormat("en", {

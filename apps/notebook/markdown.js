@@ -5,7 +5,7 @@ const TASK = /^\[([ xX])\]\s+(.*)$/;
 const FENCE = /^\s{0,3}(```+|~~~+)\s*(\S*)/;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-// Deeper lists and quotes are shown flat: nobody can read them, and the stack has an end.
+// Deeper lists and quotes are shown flat: they are unreadable, and the stack is limited.
 const DEEPEST = 12;
 
 /** Blocks of a text; `line` says where a task stands, from `first`. */
@@ -186,7 +186,7 @@ export function tick(text, line, done) {
 
 const TAGS = { bold: "strong", italic: "em", struck: "s", code: "code" };
 
-/** Elements for blocks; `onTick` is told of a task's box. */
+/** Elements for blocks; `onTick` is called for a task's checkbox. */
 export function render(blocks, onTick) {
   return blocks.map((block) => {
     switch (block.kind) {

@@ -8,7 +8,7 @@ export class Note {
     /** What was on disk when it was last read or written here. */
     this.base = "";
     this.text = "";
-    /** What somebody else wrote while there were changes here. */
+    /** A concurrent change while there were unsaved changes. */
     this.theirs = null;
   }
 
@@ -37,7 +37,7 @@ export class Note {
     return "conflict";
   }
 
-  /** Writes what is here, unless somebody else wrote meanwhile. */
+  /** Saves the changes, unless the file was changed meanwhile. */
   async save() {
     if (!this.dirty) return "same";
     if ((await this.look()) === "conflict") return "conflict";
@@ -45,7 +45,7 @@ export class Note {
     return this.#write();
   }
 
-  /** Overwrites what somebody else wrote. */
+  /** Overwrites a concurrent change. */
   keepMine() {
     return this.#write();
   }

@@ -93,7 +93,7 @@ def seats(items):
 
 
 def settle(relay, stage, items, state):
-    """Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays."""
+    """Makes the missing choices on the current stage and goes to the next; existing choices are kept."""
     chosen = [item["id"] for item in state.get("selectedList", [])]
     for seat in chosen + seats(items) if stage == "seat" and len(chosen) != count else []:
         relay.use("select", {"itemId": seat}, "Side by side, as near as wished; others are let go.")
@@ -108,7 +108,7 @@ def settle(relay, stage, items, state):
 
 
 def other(relay, spec, tools):
-    """A page without a booking: uses the tool that the wish names, such as 'switch {"on": true}', or tells what there is."""
+    """A page without a booking: uses the tool in the request, such as 'switch {"on": true}', or lists the tools."""
     name, _, params = wish.strip().partition(" ")
     if any(tool["name"] == name for tool in tools):
         print(f"{name}:", json.dumps(relay.use(name, json.loads(params or "{}"), "The person asked for it.").get("result", "done")))

@@ -63,7 +63,7 @@ impl Agent {
         found.into_iter().flatten().map(|seat| seat["id"].clone()).collect()
     }
 
-    /// Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays.
+    /// Makes the missing choices on the current stage and goes to the next; existing choices are kept.
     async fn settle(&mut self, spec: &Value) -> Result<Value> {
         let (stage, items, state) = (spec["stage"].as_str().unwrap_or_default(), list(&spec["items"]), &spec["state"]);
         let chosen = list(&state["selectedList"]);
@@ -87,7 +87,7 @@ impl Agent {
         self.act("next", json!({}), &format!("The {stage} is settled.")).await
     }
 
-    /// A page without a booking: uses the tool that the wish names, such as `switch {"on": true}`, or tells what there is.
+    /// A page without a booking: uses the tool in the request, such as `switch {"on": true}`, or lists the tools.
     async fn other(&mut self, wish: &str, shown: &Value) -> Result<u8> {
         let tools = list(&shown["toolSchema"]);
         let (name, params) = wish.trim().split_once(' ').unwrap_or((wish.trim(), "{}"));
@@ -108,7 +108,7 @@ impl Agent {
 
     async fn run(&mut self, wish: &str) -> Result<u8> {
         for step in 0..30 {
-            // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
+            // If the page is missing, a seat was taken or the user was faster: read the page again and continue.
             match self.ask("snapshot.get", json!({})).await {
                 Ok(shown) if shown["uiSpec"].is_null() => println!("The page shows nothing yet."),
                 Ok(shown) => match shown["uiSpec"]["state"]["booking"]["status"].as_str() {

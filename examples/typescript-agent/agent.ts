@@ -79,7 +79,7 @@ function seats(items: Item[]): Item[] {
   throw new Error(`There are no ${count} seats side by side.`);
 }
 
-/** Settles what is still open on the stage that is shown, and goes on to the next; what somebody chose already stays. */
+/** Makes the missing choices on the current stage and goes to the next; existing choices are kept. */
 async function settle(relay: Relay, { stage, items, state = {} }: Spec): Promise<void> {
   const { selected, selectedList = [], quantities = [], booking } = state;
   if (stage === "seat" && selectedList.length !== count) {
@@ -101,7 +101,7 @@ async function settle(relay: Relay, { stage, items, state = {} }: Spec): Promise
   await relay.use("next", {}, stage === "confirm" ? "All is as wished: booking." : `The ${stage} is settled.`);
 }
 
-/** A page without a booking: uses the tool that the wish names, such as 'switch {"on": true}', or tells what there is. */
+/** A page without a booking: uses the tool in the request, such as 'switch {"on": true}', or lists the tools. */
 async function other(relay: Relay, { title = "" }: Spec, tools: Tool[]): Promise<number> {
   const [, name = "", params = "{}"] = /^(\S+)\s*(\{.*\})?$/s.exec(wish.trim()) ?? [];
   if (tools.some((tool) => tool.name === name)) {
@@ -116,7 +116,7 @@ async function other(relay: Relay, { title = "" }: Spec, tools: Tool[]): Promise
 
 async function run(relay: Relay): Promise<number> {
   for (let step = 0; step < 30; step += 1) {
-    // A page that is not there yet, a seat that is gone, a person who was faster: look again and go on from there.
+    // If the page is missing, a seat was taken or the user was faster: read the page again and continue.
     const again = (why: Error) => (console.log(why.message), sleep(1000));
     const shown = await relay.look().catch(again);
     if (!shown) continue;
