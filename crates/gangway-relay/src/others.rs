@@ -99,7 +99,7 @@ impl Others {
         if !known.read_only {
             let is = format!("{} {}", known.tool.description, known.tool.input_schema);
             let allowed = (agent.to_owned(), tool.clone(), is);
-            self.ask(allowed, &params).await?;
+            self.ask(page, allowed, &params).await?;
         }
         let by = Source::Agent {
             name: agent.to_owned(),
@@ -119,6 +119,7 @@ impl Others {
 
     async fn ask(
         &self,
+        page: &Page,
         allowed: (String, ToolName, String),
         params: &Value,
     ) -> Result<(), ToolError> {
@@ -136,7 +137,7 @@ impl Others {
                 url: None,
             },
             lane: Lane {
-                name: format!("external/{agent}"),
+                name: format!("external/{}", page.name),
                 limit: OPEN_REQUESTS,
                 one_at_a_time: false,
             },

@@ -74,7 +74,10 @@ test("an app's tool runs in its page, and ends when the page is reloaded", async
         { name: "add", parameters: { a: { type: "number" } } },
         ({ a }) => ({ sum: Number(a) + 1 }),
       );
-      context?.registerTool({ name: "hang" }, () => new Promise(() => 0));
+      context?.registerTool({ name: "hang" }, () => {
+        document.title = "hanging";
+        return new Promise(() => 0);
+      });
     });
   await register();
   await expect
@@ -82,7 +85,7 @@ test("an app's tool runs in its page, and ends when the page is reloaded", async
     .toEqual({ sum: 2 });
   expect(await call(server, "page-probe__add", { a: "1" })).toContain("/a");
   const hanging = call(server, "page-probe__hang", {});
-  await page.waitForTimeout(300);
+  await expect(page).toHaveTitle("hanging");
   await page.reload();
   expect(await hanging).toContain("the page was closed");
   expect(await call(server, "page-probe__add", { a: 1 })).toContain("no tool");

@@ -16,7 +16,7 @@ fn call(next: ToPage) -> (u64, Value) {
 
 #[tokio::test]
 async fn a_call_reaches_the_page_and_its_result_the_caller() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let schema = json!({ "type": "object", "required": ["title"], "properties": { "title": { "type": "string" } } });
     let add = described(json!({ "name": "add", "inputSchema": schema }));
@@ -48,7 +48,7 @@ async fn a_call_reaches_the_page_and_its_result_the_caller() {
 
 #[tokio::test]
 async fn a_page_cannot_answer_the_calls_of_another() {
-    let world = World::new();
+    let world = World::open();
     let (page, other) = (world.connect("todo", "a"), world.connect("evil", "b"));
     page.offer(vec![tool("add")], false);
     other.offer(vec![tool("add")], false);
@@ -61,7 +61,7 @@ async fn a_page_cannot_answer_the_calls_of_another() {
 
 #[tokio::test]
 async fn a_page_that_closes_or_is_reloaded_ends_its_calls_at_once() {
-    let world = World::new();
+    let world = World::open();
     for reload in [false, true] {
         let page = world.connect("todo", "a");
         page.offer(vec![tool("add")], false);
@@ -81,7 +81,7 @@ async fn a_page_that_closes_or_is_reloaded_ends_its_calls_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_reconnects_goes_on_with_its_calls_and_one_that_does_not_ends_them() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     page.offer(vec![tool("add")], false);
     let called = world.call("page-todo/add", json!({ "n": 1 }));
@@ -110,7 +110,7 @@ async fn a_page_that_reconnects_goes_on_with_its_calls_and_one_that_does_not_end
 
 #[tokio::test(start_paused = true)]
 async fn a_call_has_thirty_seconds_and_the_page_hears_when_nobody_waits_any_more() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     page.offer(vec![tool("add")], false);
     let called = world.call("page-todo/add", json!({}));
@@ -137,7 +137,7 @@ async fn a_call_has_thirty_seconds_and_the_page_hears_when_nobody_waits_any_more
 
 #[tokio::test]
 async fn a_page_works_on_so_many_calls_and_no_more() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     page.offer(vec![tool("add")], false);
     let mut calls = Vec::new();

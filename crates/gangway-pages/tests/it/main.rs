@@ -1,4 +1,9 @@
 //! What pages may offer, and what becomes of calls of their tools.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on should say where"
+)]
 
 mod calling;
 mod offering;
@@ -34,7 +39,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub fn open() -> Self {
         let (pages, _) = Pages::new();
         let sockets = SocketPages::new(
             Arc::clone(&pages),

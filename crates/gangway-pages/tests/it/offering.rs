@@ -8,7 +8,7 @@ use crate::{World, described, tool};
 #[tokio::test]
 async fn two_pages_with_the_same_tools_are_told_apart_and_a_name_is_free_again_when_its_page_leaves()
  {
-    let world = World::new();
+    let world = World::open();
     let (first, second) = (world.connect("todo", "a"), world.connect("todo", "b"));
     assert_eq!(
         first.offer(vec![tool("add")], false).server.as_deref(),
@@ -35,7 +35,7 @@ async fn two_pages_with_the_same_tools_are_told_apart_and_a_name_is_free_again_w
 
 #[tokio::test]
 async fn a_page_names_neither_its_server_nor_another_one() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let names = [
         "gangway/read_session",
@@ -68,7 +68,7 @@ async fn a_page_names_neither_its_server_nor_another_one() {
 
 #[tokio::test]
 async fn ten_thousand_tools_are_as_many_as_fit_and_one_clear_refusal() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let many: Vec<_> = (0..10_000).map(|n| tool(&format!("t{n}"))).collect();
     let accepted = page.offer(many, false);
@@ -84,7 +84,7 @@ async fn ten_thousand_tools_are_as_many_as_fit_and_one_clear_refusal() {
 
 #[tokio::test]
 async fn hostile_schemas_are_refused_with_what_is_wrong_and_the_other_tools_stay() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let deep = |levels: usize| {
         let mut schema = json!({ "type": "object" });
@@ -146,7 +146,7 @@ async fn hostile_schemas_are_refused_with_what_is_wrong_and_the_other_tools_stay
 
 #[tokio::test]
 async fn what_a_tool_says_of_itself_is_shown_as_text_within_limits() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let schema = json!({ "type": "object", "properties": { "a": {
         "type": "string", "description": "in\u{202e}vert\u{0}" } } });
@@ -170,7 +170,7 @@ async fn what_a_tool_says_of_itself_is_shown_as_text_within_limits() {
 
 #[tokio::test]
 async fn agents_of_other_sessions_have_none_of_it_and_a_site_without_a_session_offers_nothing() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     page.offer(vec![tool("add")], false);
     let other = gangway_core::SessionId::new();
@@ -190,7 +190,7 @@ async fn agents_of_other_sessions_have_none_of_it_and_a_site_without_a_session_o
 
 #[tokio::test]
 async fn listeners_hear_of_other_tools_and_of_nothing_else() {
-    let world = World::new();
+    let world = World::open();
     let page = world.connect("todo", "a");
     let changes = world.pages.changes();
     let before = *changes.borrow();
