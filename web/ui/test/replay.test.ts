@@ -64,6 +64,10 @@ test("what is damaged says where, and what came before it is kept", async () => 
     expect(got.problem).toMatch(problem);
     expect(got.read).toHaveLength(2);
   }
+  const deep = `{"seq":3,"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}\n`;
+  expect((await read(`${one}${two}${deep}`)).problem).toMatch(
+    /^Line 3 .* 200 levels deep/,
+  );
   const study = { sessionId: "s", eventIndex: 0, type: "tool.call" };
   expect((await read(linesOf([study]))).problem).toMatch(/Line 1 .*`\/study`/);
   expect((await read("PNG\0\n")).problem).toMatch(/^Line 1 .* not JSON/);
@@ -81,6 +85,8 @@ test("a recording that says how much it holds is believed only if it does", asyn
   expect((await read(good)).problem).toBe("");
   const less = linesOf([{ ...header, events: list.length }, ...list.slice(2)]);
   expect((await read(less)).problem).toMatch(/holds 15 events, and has 13/);
+  const odd = linesOf([{ ...header, title: 7, events: 0 }]);
+  expect((await read(odd)).problem).toMatch(/^Line 1 .* `title`/);
   const newer = linesOf([{ ...header, version: 2, events: 0 }]);
   expect((await read(newer)).problem).toMatch(/version 2.*reads version 1/);
 });
@@ -122,13 +128,14 @@ test("events that are not as their kind has them are shown as they are", () => {
     { type: "done", usage: [] },
     { type: "__proto__", source: { kind: "constructor" } },
     { type: "tool.execution_start", toolCallId: { a: 1 }, arguments: null },
+    { type: "session.notice", message: 7 },
   ];
   const recording = recordingOf(...odd);
   const told = rows(recording);
   expect(told).toHaveLength(odd.length);
   expect(told[4]).toMatchObject({ who: "Gangway", what: "Event __proto__" });
-  expect(recording.state.after(5).size).toBeGreaterThan(0);
-  expect(new ConversationFold(recording).after(5).entries).toBeDefined();
+  expect(recording.state.after(6).size).toBeGreaterThan(0);
+  expect(new ConversationFold(recording).after(6).entries).toBeDefined();
   expect(figuresOf(recording).dots).toEqual([]);
 });
 

@@ -21,6 +21,8 @@ export interface Header {
 export const VERSION = 1;
 /** More are not kept in a page; a browser could not scroll through more rows either. */
 export const MOST_EVENTS = 400_000;
+// What is deeper was made to break whoever reads it: the server itself reads no more than 128 levels.
+const DEEPEST = 200;
 // Leaves most of a frame to the page.
 const SLICE_MS = 8;
 
@@ -90,6 +92,10 @@ export class RecordingReader {
     this.#line += 1;
     if (text.trim() === "") return;
     const value = this.#parse(text);
+    // A level takes two characters, so that most lines need no look.
+    if (text.length > 2 * DEEPEST && isDeeper(value, DEEPEST)) {
+      throw this.#wrong(`is nested more than ${DEEPEST} levels deep`);
+    }
     if (this.#line === 1 && isHeader(value)) {
       this.#begin(value);
       return;
@@ -120,7 +126,19 @@ export class RecordingReader {
         `The file has version ${String(header.version).slice(0, 20)} of the format; this Gangway reads version ${VERSION}.`,
       );
     }
-    this.header = header;
+    const { title, session, events } = header as Partial<
+      Record<keyof Header, unknown>
+    >;
+    if (typeof title !== "string" || !Number.isSafeInteger(events)) {
+      throw this.#wrong(
+        "does not say its `title` and how many `events` follow",
+      );
+    }
+    this.header = {
+      ...{ gangway: "recording", version: VERSION, title },
+      session: typeof session === "string" ? session : null,
+      events: events as number,
+    };
   }
 
   #check(value: unknown): Recorded {
@@ -170,5 +188,13 @@ function isHeader(value: unknown): value is Header {
     typeof value === "object" &&
     value !== null &&
     (value as Partial<Header>).gangway === "recording"
+  );
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    levels === 0 ||
+    Object.values(value).some((inner) => isDeeper(inner, levels - 1))
   );
 }

@@ -24,10 +24,12 @@ const ROW_LENGTH = 160;
 
 /** An event in words. One that is not as its kind has it is shown as it was written. */
 export function toldOf(event: Recorded): Told {
+  const plain = { what: `Event ${event.type}`, text: "", value: event };
   try {
-    return tell(event as unknown as EventFrame, (name) => name);
+    const told = tell(event as unknown as EventFrame, (name) => name);
+    return typeof (told.text as unknown) === "string" ? told : plain;
   } catch {
-    return { what: `Event ${event.type}`, text: "", value: event };
+    return plain;
   }
 }
 
@@ -55,6 +57,7 @@ export function rowOf(recording: Recording, index: number): Row {
 export function brief(value: unknown, room = ROW_LENGTH): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, room));
   if (typeof value !== "object" || value === null) return String(value);
+  if (room <= 0) return "…";
   const list = Array.isArray(value);
   let text = list ? "[" : "{";
   // Not all of its keys: there may be a hundred thousand.
