@@ -1,6 +1,6 @@
 # The main commands: `make run`, `make check` while working, and `make test`. They install what is missing and print it.
 .PHONY: run check test audit build dist engine web extension lint-extension sbom web-deps check-rust build-tests test-rust test-web test-browser \
-	test-programs audit-rest audit-browser audit-docs audit-dependencies audit-limits bench promises conformance schema format help
+	test-programs audit-rest audit-browser audit-docs audit-dependencies audit-limits release guard bench promises conformance schema format help
 
 # With full RELRO rustc calls through a table of addresses (.got), which costs 2 MB on disk and 0.4 MB of memory. Asked for
 # partial RELRO, it calls directly; `-z now` has the linker make it full all the same.
@@ -38,9 +38,11 @@ test: web
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-browser
 	@echo "All tests passed."
 
-# Checks that do not depend on behavior: screenshots, accessibility, extension lint, docs, dependencies, startup and size limits.
+# Checks that do not depend on behavior: screenshots, accessibility, extension lint, docs, dependencies, startup, size and cost limits.
+# The limits come last: nothing else runs while they are measured.
 audit:
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target audit-limits audit-rest
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target release audit-rest
+	@$(MAKE) --no-print-directory audit-limits
 	@echo "All audits passed."
 
 # One after another: the linter builds the extension that the browser tests load.
@@ -131,18 +133,28 @@ audit-docs:
 audit-dependencies: web-deps
 	scripts/audit-dependencies.py
 
-# Startup time, idle memory and size of the release build, and a check for leaked local paths.
-audit-limits: web
+# Startup time, idle memory and size of the release build, a check for leaked local paths, and the cost of hot paths against
+# what is recorded. The driver is the one that `make test` builds.
+audit-limits: release
+	scripts/audit-limits.py target/release/gangway
+	@$(MAKE) --no-print-directory guard
+
+release: web
 	@scripts/setup.sh rust
 	$(optimized) build --release --bin gangway
-	scripts/audit-limits.py target/release/gangway
 
-# Benchmarks against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some.
+# Fails when a hot path of the release build costs more than 1.5 times what crates/gangway/benches/guard.txt says.
+# `make guard GUARD=--record` writes it anew.
+guard:
+	GANGWAY_BENCH_BINARY=$(CURDIR)/target/release/gangway $(linted) bench --profile dev --workspace --bench spine -- --guard $(GUARD)
+
+# Benchmarks against a bare baseline in the same run. `make bench ROWS="appends proxy"` picks some; with
+# `ARGS="--runs=3 --write"` each row is the middle of three runs, and docs/benchmarks.md is written.
 bench: web
 	@scripts/setup.sh compiler
 	@scripts/setup.sh bench $(ROWS)
 	$(optimized) build --profile dist --bin gangway-engine --example bare_llama
-	$(optimized) bench --profile dist --package gangway --bench spine -- $(ROWS)
+	$(optimized) bench --profile dist --package gangway --bench spine -- $(ROWS) $(ARGS)
 
 # The durability and load tests at full scale; `make test` runs them at a small scale.
 promises:

@@ -50,7 +50,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             store_synced,
             file_synced,
             "/s",
-            0.4,
+            0.5,
         ),
         Row::compared("log appends, written and not synced", store, file, "/s"),
         Row::compared(

@@ -13,7 +13,7 @@ use crate::{
     Effort, limits,
     machine::on_server_core,
     median::median,
-    server::{BINARY, Gangway},
+    server::{Gangway, binary},
     table::Row,
 };
 
@@ -47,7 +47,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
 }
 
 fn bridge(data: &Path) -> Command {
-    let mut command = on_server_core(BINARY);
+    let mut command = on_server_core(&binary());
     for (name, _) in std::env::vars() {
         if name.starts_with("GANGWAY_") || name.starts_with("OPENAI_") {
             command.env_remove(name);

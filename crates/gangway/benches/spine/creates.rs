@@ -34,7 +34,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             median(&ours.rates),
             median(&bare.rates),
             "/s",
-            0.5,
+            0.4,
         ),
         Row::compared(
             "durable creates, CPU each",

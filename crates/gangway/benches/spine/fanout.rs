@@ -15,15 +15,7 @@ const FAST_TOKENS: u64 = 2000;
 
 /// Full speed to 500 readers on each wire, then 50 tokens a second to 200.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
-    let paced_tokens = effort.pick(25, 150);
-    let script = format!(
-        "turns:
-- when: fast
-  steps: [{{delta: 'word ', times: {FAST_TOKENS}}}]
-- steps: [{{delta: 'word ', times: {paced_tokens}, every_ms: 20}}]
-"
-    );
-    let gangway = Gangway::scripted(&script)?;
+    let gangway = Gangway::scripted(&script(effort))?;
     let fast = |wire| Case {
         wire,
         readers: 500,
@@ -31,16 +23,8 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         pace: Duration::ZERO,
         rounds: effort.pick(2, 7),
     };
-    let paced = Case {
-        wire: Wire::Sse,
-        readers: 200,
-        tokens: paced_tokens,
-        pace: Duration::from_millis(20),
-        rounds: effort.pick(1, 3),
-    };
     let (fast_ours, fast_limit) = fast(Wire::Sse).compare(&gangway).await?;
     let (socket_ours, socket_limit) = fast(Wire::WebSocket).compare(&gangway).await?;
-    let (paced_ours, paced_limit) = paced.compare(&gangway).await?;
     let deliveries = |figure: &str, ours: &Samples, limit: &Samples| {
         let figure = format!("{figure}, deliveries");
         Row::compared(&figure, median(&ours.rates), median(&limit.rates), "/s")
@@ -49,13 +33,47 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         "one stream to 500 SSE readers",
         "one stream to 500 WebSockets",
     );
-    Ok(vec![
+    let mut rows = vec![
         fast_ours.cpu_row(sse, &fast_limit, 1.5),
         deliveries(sse, &fast_ours, &fast_limit),
         socket_ours.cpu_row(socket, &socket_limit, 2.0),
         deliveries(socket, &socket_ours, &socket_limit),
-        paced_ours.cpu_row("50 tokens/s to 200 SSE readers", &paced_limit, 1.5),
-    ])
+    ];
+    rows.extend(paced(effort).await?);
+    Ok(rows)
+}
+
+/// 50 tokens a second to 200 SSE readers.
+pub async fn paced(effort: Effort) -> anyhow::Result<Vec<Row>> {
+    let gangway = Gangway::scripted(&script(effort))?;
+    let case = Case {
+        wire: Wire::Sse,
+        readers: 200,
+        tokens: paced_tokens(effort),
+        pace: Duration::from_millis(20),
+        rounds: effort.pick(2, 5),
+    };
+    let (ours, limit) = case.compare(&gangway).await?;
+    Ok(vec![ours.cpu_row(
+        "50 tokens/s to 200 SSE readers",
+        &limit,
+        1.3,
+    )])
+}
+
+fn paced_tokens(effort: Effort) -> u64 {
+    effort.pick(50, 150)
+}
+
+fn script(effort: Effort) -> String {
+    let paced_tokens = paced_tokens(effort);
+    format!(
+        "turns:
+- when: fast
+  steps: [{{delta: 'word ', times: {FAST_TOKENS}}}]
+- steps: [{{delta: 'word ', times: {paced_tokens}, every_ms: 20}}]
+"
+    )
 }
 
 struct Case {

@@ -23,7 +23,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         let session = new_session(&mut gangway.connect().await?).await?;
         let each = hold(&gangway.process, &feed(&session), wire, count).await?;
         let figure = format!("memory of an idle {name} reader, {count} held");
-        rows.push(Row::at_most(&figure, each, Some(bare), "KB", 12.0));
+        rows.push(Row::at_most(&figure, each, Some(bare), "KB", 10.0));
     }
     Ok(rows)
 }

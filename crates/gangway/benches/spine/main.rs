@@ -19,6 +19,7 @@ mod embedded;
 mod fanout;
 mod frames;
 mod gateways;
+mod guard;
 mod idle;
 mod latency;
 mod limits;
@@ -32,6 +33,7 @@ mod partner;
 mod proxy;
 mod readers;
 mod relay;
+mod report;
 mod server;
 mod stalled;
 mod start;
@@ -93,9 +95,12 @@ fn main() -> anyhow::Result<()> {
         return limits::run(name, rest);
     }
     machine::pin_driver();
+    let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let effort = Effort {
-        quick: arguments.iter().any(|argument| argument == "--quick"),
+        quick: has("--quick"),
     };
+    let runs = arguments.iter().find_map(|a| a.strip_prefix("--runs="));
+    let runs: usize = runs.map_or(Ok(1), str::parse)?;
     // Cargo adds options of its own; only plain words name figures.
     let wanted: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
     let unknown = |name: &&&String| FIGURES.iter().all(|(known, _)| known != **name);
@@ -110,16 +115,25 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let mut rows = Vec::new();
+    if has("--guard") {
+        return guard::run(&runtime, has("--record"));
+    }
+    let mut groups = Vec::new();
     for (name, measure) in FIGURES {
         if wanted.is_empty() || wanted.iter().any(|wanted| *wanted == name) {
-            eprintln!("measuring {name} …");
-            match runtime.block_on(measure(effort)) {
-                Ok(measured) => rows.extend(measured),
-                Err(error) => rows.push(Row::broken(name, &error)),
+            let mut each = Vec::new();
+            for run in 1..=runs {
+                eprintln!("measuring {name}, run {run} of {runs} …");
+                let measured = runtime.block_on(measure(effort));
+                each.push(measured.unwrap_or_else(|error| vec![Row::broken(name, &error)]));
             }
+            groups.push((*name, table::middles(each)));
         }
     }
+    if has("--write") {
+        report::write(&groups)?;
+    }
+    let rows: Vec<_> = groups.into_iter().flat_map(|(_, rows)| rows).collect();
     table::print(&rows);
     Ok(())
 }

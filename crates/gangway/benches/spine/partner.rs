@@ -16,7 +16,7 @@ use crate::{
     embedded::{Asked, Run, THREADS, WINDOW},
     limits,
     machine::{Measured, on_server_core, resident_with_children},
-    server::{Gangway, LIMITS},
+    server::{Gangway, LIMITS, binary},
     wire::{Connection, find},
 };
 
@@ -41,8 +41,7 @@ pub struct Partner {
 impl Partner {
     /// llama.cpp by its plain API.
     pub fn bare(weights: &Path) -> anyhow::Result<Self> {
-        let program =
-            Path::new(env!("CARGO_BIN_EXE_gangway")).with_file_name("examples/bare_llama");
+        let program = Path::new(&binary()).with_file_name("examples/bare_llama");
         let mut command = on_server_core(&text(&program));
         command
             .arg(weights)

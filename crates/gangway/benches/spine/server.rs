@@ -10,8 +10,15 @@ use crate::{
     wire::Connection,
 };
 
-/// The binary under test.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_gangway");
+/// The binary under test: the one that cargo built with this program, or another one that is named.
+pub fn binary() -> String {
+    let named = std::env::var("GANGWAY_BENCH_BINARY");
+    named.unwrap_or_else(|_| {
+        option_env!("CARGO_BIN_EXE_gangway")
+            .unwrap_or_default()
+            .to_owned()
+    })
+}
 
 /// A running `gangway serve`.
 pub struct Gangway {
@@ -68,7 +75,7 @@ impl Gangway {
         let folder = tempfile::tempdir()?;
         let config = format!("{LIMITS}{settings}");
         std::fs::write(folder.path().join("config.yaml"), config)?;
-        let process = Self::with(on_both_cores(BINARY), folder.path(), Some(model))?;
+        let process = Self::with(on_both_cores(&binary()), folder.path(), Some(model))?;
         Ok(Self { process, folder })
     }
 
@@ -79,7 +86,7 @@ impl Gangway {
 
     /// On a folder that the caller prepared and keeps.
     pub fn on(data: &Path, model: Option<std::net::SocketAddr>) -> anyhow::Result<Measured> {
-        Self::with(on_server_core(BINARY), data, model)
+        Self::with(on_server_core(&binary()), data, model)
     }
 
     fn with(
@@ -158,5 +165,5 @@ pub fn feed(session: &str) -> String {
 
 /// The size of the binary in bytes.
 pub fn binary_size() -> anyhow::Result<u64> {
-    Ok(PathBuf::from(BINARY).metadata()?.len())
+    Ok(PathBuf::from(binary()).metadata()?.len())
 }

@@ -32,7 +32,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     prepare(full.path(), SCRIPT)?;
     fill(full.path(), stored).await?;
     let (mut fresh, mut laden) = (Samples::default(), Samples::default());
-    let mut bare = Vec::new();
+    let (mut bare, mut work) = (Vec::new(), Vec::new());
     for _ in 0..effort.pick(3, 15) {
         let empty = tempfile::tempdir()?;
         prepare(empty.path(), SCRIPT)?;
@@ -42,6 +42,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         let limit = limits::start("held", &[])?;
         sse(limit.address, "/").await?;
         bare.push(millis(begin));
+        work.push(limits::spin()?);
     }
     let more = |of: fn(&Samples) -> &Vec<f64>| median(of(&laden)) - median(of(&fresh));
     #[expect(clippy::cast_precision_loss, reason = "bytes far below 2^52")]
@@ -53,7 +54,13 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             median(&fresh.ready),
             Some(median(&bare)),
             "ms",
-            30.0,
+            20.0,
+        ),
+        Row::compared(
+            "start until /readyz answers, CPU, beside a fixed amount of work",
+            median(&fresh.cpu),
+            median(&work),
+            "ms",
         ),
         Row::at_most(
             "start until the first token",
@@ -76,13 +83,13 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             "ms",
             50.0,
         ),
-        Row::at_most("memory at rest", median(&fresh.memory), None, "MB", 25.0),
+        Row::at_most("memory at rest", median(&fresh.memory), None, "MB", 30.0),
         Row::at_most(
             &with("memory at rest"),
             median(&laden.memory),
             None,
             "MB",
-            25.0,
+            30.0,
         ),
         Row::at_most("size of the binary", size, None, "MB", 25.0),
     ])
@@ -91,6 +98,8 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
 #[derive(Default)]
 struct Samples {
     ready: Vec<f64>,
+    /// Milliseconds of CPU until then.
+    cpu: Vec<f64>,
     token: Vec<f64>,
     memory: Vec<f64>,
 }
@@ -104,6 +113,7 @@ impl Samples {
         let (status, _) = connection.request("GET", "/readyz", "").await?;
         anyhow::ensure!(status == 200, "not ready: {status}");
         self.ready.push(millis(begin));
+        self.cpu.push(process.cpu()?.as_secs_f64() * 1e3);
         tokio::time::sleep(Duration::from_millis(50)).await;
         self.memory.push(process.memory()? as f64 / 1e6);
         let asked = Instant::now();

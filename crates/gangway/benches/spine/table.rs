@@ -1,13 +1,18 @@
-//! The table of figures: ours, the limit in the same run, their ratio, the bar and whether it is met.
+//! The table of figures: ours, the limit in the same run, their ratio, its spread over runs, the bar and whether it is met.
+
+const HEAD: [&str; 7] = ["figure", "ours", "limit", "ratio", "spread", "bar", ""];
 
 /// One line of the table.
 pub struct Row {
-    figure: String,
+    pub figure: String,
     ours: String,
     limit: String,
     ratio: String,
+    spread: String,
     bar: String,
     verdict: &'static str,
+    /// The ratio where there is a limit to divide by, otherwise the amount: what runs are compared by.
+    pub value: f64,
 }
 
 impl Row {
@@ -18,6 +23,7 @@ impl Row {
             ratio: format!("{ratio:.2}×"),
             bar: format!("≤ {bar}×"),
             verdict: verdict(ratio <= bar),
+            value: ratio,
             ..Self::shown(figure, &amount(ours, unit), &amount(limit, unit))
         }
     }
@@ -39,6 +45,7 @@ impl Row {
             ratio: format!("{ratio:.2}×"),
             bar: format!("≥ {bar}×"),
             verdict: verdict(ratio >= bar),
+            value: ratio,
             ..Self::shown(figure, &amount(ours, unit), &amount(limit, unit))
         }
     }
@@ -50,6 +57,7 @@ impl Row {
             ratio: limit.map_or_else(|| "–".to_owned(), |limit| format!("{:.2}×", ours / limit)),
             bar: format!("≤ {}", amount(bar, unit)),
             verdict: verdict(ours <= bar),
+            value: ours,
             ..Self::shown(figure, &amount(ours, unit), &shown)
         }
     }
@@ -58,6 +66,7 @@ impl Row {
     pub fn compared(figure: &str, ours: f64, limit: f64, unit: &str) -> Self {
         Self {
             ratio: format!("{:.2}×", ours / limit),
+            value: ours / limit,
             ..Self::shown(figure, &amount(ours, unit), &amount(limit, unit))
         }
     }
@@ -69,8 +78,10 @@ impl Row {
             ours: ours.into(),
             limit: limit.into(),
             ratio: "–".into(),
+            spread: "–".into(),
             bar: "–".into(),
             verdict: "",
+            value: f64::NAN,
         }
     }
 
@@ -82,16 +93,50 @@ impl Row {
         }
     }
 
-    fn cells(&self) -> [&str; 6] {
+    fn cells(&self) -> [&str; 7] {
         [
             &self.figure,
             &self.ours,
             &self.limit,
             &self.ratio,
+            &self.spread,
             &self.bar,
             self.verdict,
         ]
     }
+
+    /// The middle of several runs of this figure, with the lowest and the highest.
+    fn of_runs(mut runs: Vec<Self>) -> Option<Self> {
+        runs.sort_by(|one, other| one.value.total_cmp(&other.value));
+        let (low, high) = (runs.first()?.value, runs.last()?.value);
+        let mut middle = runs.swap_remove(runs.len() / 2);
+        if !runs.is_empty() && low.is_finite() && high.is_finite() {
+            let shown = |value| amount(value, "").trim_end().to_owned();
+            middle.spread = format!("{}–{}", shown(low), shown(high));
+        }
+        Some(middle)
+    }
+}
+
+/// The rows of several runs of one group, each figure once.
+pub fn middles(runs: Vec<Vec<Row>>) -> Vec<Row> {
+    // A run that broke has one row, which says why.
+    let whole = runs.iter().map(Vec::len).max().unwrap_or(0);
+    let runs = runs.into_iter().filter(|run| run.len() == whole);
+    let mut runs: Vec<_> = runs.map(Vec::into_iter).collect();
+    let mut rows = Vec::new();
+    loop {
+        // A group has the same figures in each run, in the same order.
+        let same: Vec<_> = runs.iter_mut().filter_map(Iterator::next).collect();
+        match Row::of_runs(same) {
+            Some(row) => rows.push(row),
+            None => return rows,
+        }
+    }
+}
+
+fn line(cells: [&str; 7]) -> String {
+    format!("| {} |", cells.join(" | "))
 }
 
 fn verdict(met: bool) -> &'static str {
@@ -124,33 +169,23 @@ fn thousands(whole: &str) -> String {
     text
 }
 
-/// Prints all rows as Markdown, then what is short.
+/// The rows as a table in Markdown.
+pub fn markdown(rows: &[Row]) -> String {
+    let lines = [line(HEAD), line(HEAD.map(|_| "---"))];
+    let lines = lines
+        .into_iter()
+        .chain(rows.iter().map(|row| line(row.cells())));
+    lines.fold(String::new(), |text, line| text + &line + "\n")
+}
+
+/// Prints a table, then what is short.
 pub fn print(rows: &[Row]) {
-    let head = ["figure", "ours", "limit", "ratio", "bar", ""];
-    let mut widths = head.map(|cell| cell.chars().count());
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row.cells()) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |cells: [&str; 6]| {
-        let padded = cells
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
-        println!("| {} |", padded.collect::<Vec<_>>().join(" | "));
-    };
-    line(head);
-    let rules = widths.map(|width| "-".repeat(width));
-    line(rules.each_ref().map(String::as_str));
-    for row in rows {
-        line(row.cells());
-    }
+    println!("{}", markdown(rows));
     let short: Vec<_> = rows.iter().filter(|row| row.verdict == "SHORT").collect();
     if short.is_empty() {
-        println!("\nEvery bar is met.");
+        println!("Every bar is met.");
     }
     for row in short {
-        println!("\nshort: {} ({} against {})", row.figure, row.ours, row.bar);
+        println!("short: {} ({} against {})", row.figure, row.ours, row.bar);
     }
 }

@@ -31,10 +31,15 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         (Samples::default(), Samples::default(), Samples::default());
     // One round of ours passes unmeasured: it connects to the model, which later ones need not.
     through(&gangway, plan, &mut Samples::default()).await?;
-    for _ in 0..effort.pick(3, 25) {
+    let (mut ours_cpu, mut copied_cpu) = (Vec::new(), Vec::new());
+    for _ in 0..effort.pick(5, 25) {
         straight(model.address, plan, &mut direct).await?;
+        let before = proxy.cpu()?;
         straight(proxy.address, plan, &mut copied).await?;
+        copied_cpu.push(each(proxy.cpu()?.saturating_sub(before), plan));
+        let before = gangway.process.cpu()?;
         through(&gangway, plan, &mut ours).await?;
+        ours_cpu.push(each(gangway.process.cpu()?.saturating_sub(before), plan));
     }
     let added = |samples: &[f64], base: &[f64]| median(samples) - median(base);
     Ok(vec![
@@ -43,7 +48,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             added(&ours.first, &direct.first) / 1000.0,
             Some(added(&copied.first, &direct.first) / 1000.0),
             "ms",
-            1.0,
+            0.8,
         ),
         Row::at_most_times(
             "added to each token, p50",
@@ -52,6 +57,13 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             "µs",
             1.5,
         ),
+        // With all that a turn costs, which the tokens of an answer share.
+        Row::compared(
+            "a token through a session, CPU each",
+            median(&ours_cpu),
+            median(&copied_cpu),
+            "µs",
+        ),
         Row::compared(
             "a token's whole way, p99",
             quantile(&ours.each, 0.99),
@@ -59,6 +71,11 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
             "µs",
         ),
     ])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few tokens")]
+fn each(spent: Duration, plan: Plan) -> f64 {
+    spent.as_secs_f64() * 1e6 / plan.tokens as f64
 }
 
 /// What was seen of answers on one way, in microseconds.

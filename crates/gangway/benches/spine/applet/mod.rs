@@ -2,7 +2,7 @@
 
 mod change;
 mod file;
-mod tabs;
+pub mod tabs;
 
 use crate::{Effort, table::Row};
 

@@ -23,7 +23,7 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
         context_tokens: Some(WINDOW),
         ..Settings::default()
     };
-    let program = Program::beside(Path::new(env!("CARGO_BIN_EXE_gangway")));
+    let program = Program::beside(Path::new(&crate::server::binary()));
     let engine = Embedded::new(Shelf::new(Path::new(shelf)), settings, program);
     let runtime = super::runtime()?;
     for line in std::io::stdin().lock().lines() {

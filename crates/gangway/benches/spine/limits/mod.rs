@@ -16,6 +16,7 @@ use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
     process::Command,
+    time::Instant,
 };
 
 use crate::{
@@ -26,6 +27,7 @@ use crate::{
 /// Runs one of the parts; the parent kills it when it is done.
 pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<()> {
     match name {
+        "spin" => spin_here(),
         "feed" => feed::run(),
         "held" => held::run(),
         "creates" => creates::run(),
@@ -53,6 +55,31 @@ pub fn command(name: &str, arguments: &[String]) -> anyhow::Result<Command> {
 /// Starts a part that listens.
 pub fn start(name: &str, arguments: &[String]) -> anyhow::Result<Measured> {
     Measured::start(command(name, arguments)?)
+}
+
+/// Milliseconds that a fixed amount of work takes on the server's core, the shortest of many so that nothing came between.
+pub fn spin() -> anyhow::Result<f64> {
+    let output = command("spin", &[])?.output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+fn spin_here() -> anyhow::Result<()> {
+    let mut words = vec![0_u64; 1 << 20];
+    let mut shortest = f64::MAX;
+    for _ in 0..20 {
+        let begin = Instant::now();
+        let mut state = 1_u64;
+        for word in &mut words {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(*word | 1);
+            *word = state;
+        }
+        shortest = shortest.min(begin.elapsed().as_secs_f64() * 1e3);
+    }
+    anyhow::ensure!(words.iter().any(|word| *word != 0), "nothing was done");
+    println!("{shortest}");
+    Ok(())
 }
 
 /// Listens and says where, as the server does.

@@ -9,7 +9,7 @@ use super::{CHROMIUM, PLAYWRIGHT, drive};
 use crate::{
     Effort, gateways, limits, mcp,
     median::{median, quantile},
-    server::{BINARY, Gangway},
+    server::{Gangway, binary},
     table::{Row, amount},
 };
 
@@ -54,7 +54,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let told = json!({
         "chromium": CHROMIUM,
         "firefox": firefox,
-        "binary": BINARY,
+        "binary": binary(),
         "data": gangway.data(),
         "gangway": format!("http://{}", gangway.process.address),
         "token": gangway.local_token()?,

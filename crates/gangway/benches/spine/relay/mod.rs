@@ -1,7 +1,7 @@
 //! The relay between agents and pages: round trips, and the growth of updates.
 
 mod pairs;
-mod trips;
+pub mod trips;
 mod updates;
 
 use crate::{Effort, table::Row};
