@@ -101,6 +101,12 @@ async function transitionsEnd(page: Page): Promise<void> {
         .getAnimations()
         .filter(
           ({ effect }) => effect?.getComputedTiming().endTime !== Infinity,
+        )
+        // What is not drawn, as inside of what is folded, may never end.
+        .filter(
+          ({ effect }) =>
+            !(effect instanceof KeyframeEffect) ||
+            effect.target?.checkVisibility() === true,
         );
       await Promise.allSettled(running.map(({ finished }) => finished));
     });
