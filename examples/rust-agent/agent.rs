@@ -88,9 +88,9 @@ impl Agent {
     }
 
     /// A page without a booking: uses the tool in the request, such as `switch {"on": true}`, or lists the tools.
-    async fn other(&mut self, wish: &str, shown: &Value) -> Result<u8> {
+    async fn other(&mut self, request: &str, shown: &Value) -> Result<u8> {
         let tools = list(&shown["toolSchema"]);
-        let (name, params) = wish.trim().split_once(' ').unwrap_or((wish.trim(), "{}"));
+        let (name, params) = request.trim().split_once(' ').unwrap_or((request.trim(), "{}"));
         if tools.iter().any(|tool| tool["name"] == name) {
             let done = self.act(name, serde_json::from_str(params)?, "The person asked for it.").await?;
             println!("{name}: {}", done.get("result").unwrap_or(&json!("done")));
@@ -106,13 +106,13 @@ impl Agent {
         Ok(2)
     }
 
-    async fn run(&mut self, wish: &str) -> Result<u8> {
+    async fn run(&mut self, request: &str) -> Result<u8> {
         for step in 0..30 {
             // If the page is missing, a seat was taken or the user was faster: read the page again and continue.
             match self.ask("snapshot.get", json!({})).await {
                 Ok(shown) if shown["uiSpec"].is_null() => println!("The page shows nothing yet."),
                 Ok(shown) => match shown["uiSpec"]["state"]["booking"]["status"].as_str() {
-                    None => return self.other(wish, &shown).await,
+                    None => return self.other(request, &shown).await,
                     Some("cancelled") => return Err("The booking was cancelled.".into()),
                     Some("booked") => {
                         let code = shown["uiSpec"]["state"]["booking"]["code"].as_str().unwrap_or_default();
@@ -139,15 +139,15 @@ fn list(value: &Value) -> Vec<Value> {
 #[tokio::main]
 async fn main() -> Result<std::process::ExitCode> {
     let variable = |name: &str, other: &str| std::env::var(name).unwrap_or_else(|_| other.into());
-    let said = std::env::args().nth(1).unwrap_or_else(|| "one seat".into());
-    let wish = said.to_lowercase();
+    let message = std::env::args().nth(1).unwrap_or_else(|| "one seat".into());
+    let request = message.to_lowercase();
     let number = |word: &str| word.parse().ok().or_else(|| COUNTS.iter().position(|count| *count == word).map(|at| at + 1));
-    let count = wish.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
+    let count = request.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
     let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1);
     let url = format!("{url}/agent/ws?token={}", variable("GANGWAY_KEY", ""));
-    let mut agent = Agent { wish, count, socket: connect_async(url).await?.0, last: 0 };
+    let mut agent = Agent { wish: request, count, socket: connect_async(url).await?.0, last: 0 };
     agent.ask("relay.join", json!({ "role": "agent", "sessionId": variable("GANGWAY_SESSION", "default") })).await?;
-    let code = agent.run(&said).await?;
+    let code = agent.run(&message).await?;
     agent.socket.close(None).await?;
     Ok(code.into())
 }

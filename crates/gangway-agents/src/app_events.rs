@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use gangway_core::{
-    AppName, AppNews, LaunchId, Result, Turn,
-    conversation::{Entry, Line},
+    AppEvent, AppName, LaunchId, Result, Turn,
+    conversation::{Entry, EntryBody},
 };
 use serde_json::Value;
 
@@ -30,11 +30,15 @@ pub(crate) async fn newest(
     mut entries: Vec<Entry>,
 ) -> Result<(Vec<Entry>, HashMap<u64, String>)> {
     let mut launches: HashMap<(LaunchId, AppName), LaunchEvents> = HashMap::new();
-    let mut kept = Vec::with_capacity(entries.len());
+    let mut stored = Vec::with_capacity(entries.len());
     while let Some(entry) = entries.pop() {
-        if let Line::App { launch, app, news } = &entry.line
-            && let AppNews::Emitted { id, .. } = news
-            && is_read(news)
+        if let EntryBody::App {
+            launch,
+            app,
+            app_event,
+        } = &entry.line
+            && let AppEvent::Emitted { id, .. } = app_event
+            && is_read(app_event)
         {
             let of = launches.entry((*launch, app.clone())).or_default();
             if of.read == EVENTS {
@@ -48,9 +52,9 @@ pub(crate) async fn newest(
             of.read += 1;
             of.first = entry.seq;
         }
-        kept.push(entry);
+        stored.push(entry);
     }
-    kept.reverse();
+    stored.reverse();
     launches.retain(|_, events| events.left_out > 0);
     let notes = launches.into_iter().map(|((_, app), events)| {
         let text = match events.left_out {
@@ -59,14 +63,14 @@ pub(crate) async fn newest(
         };
         (events.first, text)
     });
-    Ok((kept, notes.collect()))
+    Ok((stored, notes.collect()))
 }
 
 /// Whether a model reads the event itself: not if a message contains it, or another agent receives it.
-fn is_read(news: &AppNews) -> bool {
+fn is_read(app_event: &AppEvent) -> bool {
     matches!(
-        news,
-        AppNews::Emitted {
+        app_event,
+        AppEvent::Emitted {
             turn: false,
             taken: true,
             ..
@@ -74,10 +78,10 @@ fn is_read(news: &AppNews) -> bool {
     )
 }
 
-pub(crate) fn about(app: &AppName, news: &AppNews) -> Option<String> {
+pub(crate) fn about(app: &AppName, app_event: &AppEvent) -> Option<String> {
     let short = |value: &Value| -> String { value.to_string().chars().take(CHARS).collect() };
-    match news {
-        AppNews::Emitted { event, payload, .. } if is_read(news) => {
+    match app_event {
+        AppEvent::Emitted { event, payload, .. } if is_read(app_event) => {
             Some(format!("[app:{app}] event {event} {}", short(payload)))
         }
         _ => None,

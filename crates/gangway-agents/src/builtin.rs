@@ -9,7 +9,7 @@ use futures_util::{
 use gangway_core::{
     Agent, AgentError, CallId, OWN, QuestionId, Readiness, Source, ToolError, ToolName, Toolbox,
     Turn, Usage,
-    conversation::{Entry, Line},
+    conversation::{Entry, EntryBody},
 };
 use gangway_models::{
     Failure, Message, ModelError, ToolCall,
@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::{
     app_events::{about, newest},
     router::route,
-    run::{Broken, Listener, Task, call_answered, past_result, run},
+    run::{Listener, RunError, Task, call_answered, past_result, run},
 };
 
 /// Characters of conversation that a model is sent; the oldest turns are left out first.
@@ -52,11 +52,11 @@ impl Builtin {
         let mut messages = messages?;
         let mut max_tool_calls = self.max_tool_calls;
         if let Some(question) = turn.open_question() {
-            let said = self.resume(&mut turn, &question).await?;
-            let made = said.iter().filter(|m| matches!(m, Message::Tool { .. }));
+            let texts = self.resume(&mut turn, &question).await?;
+            let made = texts.iter().filter(|m| matches!(m, Message::Tool { .. }));
             let made = u32::try_from(made.count()).unwrap_or(u32::MAX);
             max_tool_calls = max_tool_calls.saturating_sub(made);
-            messages.extend(said);
+            messages.extend(texts);
             messages = fitting(messages, CONTEXT_CHARS);
             // The answer may have taken long.
             tools = self.tools.tools(turn.session(), turn.prompt()).await;
@@ -80,8 +80,8 @@ impl Builtin {
         };
         let finished = run(&*self.models, &*self.tools, task, &mut turn).await;
         let finished = finished.map_err(|broken| match broken {
-            Broken::Model(error) => failed(error),
-            Broken::Listener(error) => error.into(),
+            RunError::Model(error) => failed(error),
+            RunError::Listener(error) => error.into(),
         })?;
         Ok(finished.usage.map(|(input, output)| Usage {
             input_tokens: input,
@@ -101,7 +101,7 @@ impl Builtin {
         let open = entries
             .iter_mut()
             .filter_map(|entry| match &mut entry.line {
-                Line::Tool {
+                EntryBody::Tool {
                     call,
                     tool,
                     arguments,
@@ -229,7 +229,7 @@ pub(crate) async fn messages(turn: &Turn) -> Result<Vec<Message>, AgentError> {
         messages.extend(instead.remove(&entry.seq).map(Message::User));
         messages.extend(past(entry));
     }
-    messages.push(said(turn.prompt(), turn.source()));
+    messages.push(user_message(turn.prompt(), turn.source()));
     Ok(fitting(messages, CONTEXT_CHARS))
 }
 
@@ -241,8 +241,8 @@ pub fn fitting(mut messages: Vec<Message>, mut room: usize) -> Vec<Message> {
         room > 0
     });
     // The prompt is always sent, however long it is.
-    let kept = fits.count().max(1);
-    let mut messages = messages.split_off(messages.len() - kept);
+    let stored = fits.count().max(1);
+    let mut messages = messages.split_off(messages.len() - stored);
     // A result without its call is invalid.
     let orphans = messages
         .iter()
@@ -263,24 +263,27 @@ fn length(message: &Message) -> usize {
 /// The messages for an entry of the history.
 fn past(entry: Entry) -> Vec<Message> {
     match entry.line {
-        Line::Said { text, source } => vec![said(&text, &source)],
-        Line::Answered { text, .. } => vec![Message::Assistant {
+        EntryBody::User { text, source } => vec![user_message(&text, &source)],
+        EntryBody::Assistant { text, .. } => vec![Message::Assistant {
             text,
             calls: Vec::new(),
             fields: Default::default(),
         }],
-        Line::Tool {
+        EntryBody::Tool {
             call,
             tool,
             arguments,
             result,
         } => called(call, tool, arguments, result),
-        Line::App { app, news, .. } => about(&app, &news).map(Message::User).into_iter().collect(),
-        Line::Asked { .. }
-        | Line::PageCall { .. }
-        | Line::Notice { .. }
-        | Line::Failed { .. }
-        | Line::Ended { .. } => Vec::new(),
+        EntryBody::App { app, app_event, .. } => about(&app, &app_event)
+            .map(Message::User)
+            .into_iter()
+            .collect(),
+        EntryBody::Asked { .. }
+        | EntryBody::PageCall { .. }
+        | EntryBody::Notice { .. }
+        | EntryBody::Failed { .. }
+        | EntryBody::Ended { .. } => Vec::new(),
     }
 }
 
@@ -324,12 +327,12 @@ fn called(
 
 /// An applet's message is prefixed with its name, so that the model knows the sender.
 #[must_use]
-pub fn said(text: &str, source: &Source) -> Message {
-    Message::User(said_plainly(text, source))
+pub fn user_message(text: &str, source: &Source) -> Message {
+    Message::User(user_text(text, source))
 }
 
 #[must_use]
-pub fn said_plainly(text: &str, source: &Source) -> String {
+pub fn user_text(text: &str, source: &Source) -> String {
     match source {
         Source::Person => text.to_owned(),
         Source::Applet { slug } => format!("[applet:{slug}] {text}"),

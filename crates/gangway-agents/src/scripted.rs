@@ -210,7 +210,7 @@ impl Scripted {
             });
         };
         let mut answer = String::new();
-        let mut words = 0;
+        let mut reason = 0;
         let mut begun = 0;
         if let Some(question) = turn.open_question() {
             // After a restart the script continues after the question that was open.
@@ -228,7 +228,7 @@ impl Scripted {
                     for _ in 0..say.times {
                         for word in text.split_inclusive(char::is_whitespace) {
                             turn.delta(word).await?;
-                            words += 1;
+                            reason += 1;
                             pause(say.every_ms).await;
                         }
                     }
@@ -236,7 +236,7 @@ impl Scripted {
                 Step::Delta(piece) => {
                     for _ in 0..piece.times {
                         turn.delta(&piece.delta).await?;
-                        words += 1;
+                        reason += 1;
                         pause(piece.every_ms).await;
                     }
                 }
@@ -271,7 +271,7 @@ impl Scripted {
         let asked = turn.prompt().split_whitespace().count() as u64;
         Ok(Some(Usage {
             input_tokens: asked,
-            output_tokens: words,
+            output_tokens: reason,
         }))
     }
 }

@@ -2,26 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use gangway_core::{Leave, SessionId, Slug};
+use gangway_core::{Consent, SessionId, Slug};
 use gangway_http::error::ApiResult;
 
 use crate::{
     AppletService,
-    wire::{AskingToSpeak, Decision, Speaker, Speakers},
+    wire::{AppletConsent, AppletConsentList, ConsentDecision, PendingConsent},
 };
 
 /// Everyone who may, may not, or was asked about.
-pub(super) async fn speakers(service: &AppletService, session: SessionId) -> ApiResult<Speakers> {
+pub(super) async fn speakers(
+    service: &AppletService,
+    session: SessionId,
+) -> ApiResult<AppletConsentList> {
     service.hub.describe(session).await?;
-    let mut known: BTreeMap<Slug, (Option<Leave>, Option<AskingToSpeak>)> = BTreeMap::new();
+    let mut known: BTreeMap<Slug, (Option<Consent>, Option<PendingConsent>)> = BTreeMap::new();
     for slug in service.hub.applets(session).await? {
         known.entry(slug).or_default();
     }
-    for (slug, leave) in service.hub.leaves(session).await? {
-        known.entry(slug).or_default().0 = Some(leave);
+    for (slug, consent) in service.hub.consents(session).await? {
+        known.entry(slug).or_default().0 = Some(consent);
     }
     for (slug, asking) in service.consents.waiting(session) {
-        known.entry(slug).or_default().1 = Some(AskingToSpeak {
+        known.entry(slug).or_default().1 = Some(PendingConsent {
             prompt: asking.prompt,
             asked_at: asking.since,
         });
@@ -35,22 +38,22 @@ pub(super) async fn speakers(service: &AppletService, session: SessionId) -> Api
     names.extend(applets.map(|applet| (applet.slug, applet.name)));
     // Those that may speak everywhere may speak here.
     for slug in names.keys() {
-        if service.hub.speaks_always(slug).await? {
+        if service.hub.is_always_allowed(slug).await? {
             known.entry(slug.clone()).or_default();
         }
     }
     let mut applets = Vec::with_capacity(known.len());
-    for (slug, (leave, asking)) in known {
-        let allowed = match leave {
-            Some(leave) => leave == Leave::Allowed,
-            None => service.hub.speaks_always(&slug).await?,
+    for (slug, (consent, asking)) in known {
+        let allowed = match consent {
+            Some(consent) => consent == Consent::Allowed,
+            None => service.hub.is_always_allowed(&slug).await?,
         };
-        let speak = match (leave, allowed) {
+        let speak = match (consent, allowed) {
             (_, true) => "allowed",
-            (Some(Leave::Denied), _) => "denied",
+            (Some(Consent::Denied), _) => "denied",
             _ => "ask",
         };
-        applets.push(Speaker {
+        applets.push(AppletConsent {
             name: names
                 .get(&slug)
                 .cloned()
@@ -60,7 +63,7 @@ pub(super) async fn speakers(service: &AppletService, session: SessionId) -> Api
             asking,
         });
     }
-    Ok(Speakers { applets })
+    Ok(AppletConsentList { applets })
 }
 
 /// Decides about one.
@@ -68,19 +71,19 @@ pub(super) async fn decide(
     service: &AppletService,
     session: SessionId,
     applet: Slug,
-    decision: Decision,
+    decision: ConsentDecision,
 ) -> ApiResult<()> {
     let open = service.hub.open(session).await?;
-    let leave = match decision {
-        Decision::Once => Leave::Once,
-        Decision::Allow | Decision::Always => Leave::Allowed,
-        Decision::Deny => Leave::Denied,
-        Decision::Ask => Leave::Open,
+    let consent = match decision {
+        ConsentDecision::Once => Consent::Once,
+        ConsentDecision::Allow | ConsentDecision::Always => Consent::Allowed,
+        ConsentDecision::Deny => Consent::Denied,
+        ConsentDecision::Ask => Consent::Open,
     };
     match decision {
-        Decision::Always => service.hub.set_speaks_always(&applet, true).await?,
-        Decision::Ask => service.hub.set_speaks_always(&applet, false).await?,
+        ConsentDecision::Always => service.hub.set_speaks_always(&applet, true).await?,
+        ConsentDecision::Ask => service.hub.set_speaks_always(&applet, false).await?,
         _ => {}
     }
-    Ok(service.consents.decide(&open, applet, leave).await?)
+    Ok(service.consents.decide(&open, applet, consent).await?)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::wire::channel::AppletAsk;
+use crate::wire::channel::AppletClientMessage;
 
 /// Length limit of ids.
 const ID: usize = 100;
@@ -12,26 +12,29 @@ const WORDS: usize = 400;
 
 /// An invalid message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wrong {
+pub struct InvalidMessage {
     /// Its id, if valid.
     pub id: Option<Value>,
     pub code: &'static str,
-    pub words: String,
+    pub message: String,
 }
 
 /// Decodes a message and its id; messages larger than `most` bytes are not parsed.
-pub fn read(text: &str, most: usize) -> Result<(Option<Value>, AppletAsk), Wrong> {
+pub fn read(
+    text: &str,
+    most: usize,
+) -> Result<(Option<Value>, AppletClientMessage), InvalidMessage> {
     if text.len() > most {
-        return Err(Wrong {
+        return Err(InvalidMessage {
             id: None,
             code: "too_large",
-            words: format!("a message must be at most {most} bytes"),
+            message: format!("a message must be at most {most} bytes"),
         });
     }
-    let wrong = |id, words: String| Wrong {
+    let wrong = |id, reason: String| InvalidMessage {
         id,
         code: "invalid_message",
-        words: clipped(words),
+        message: clipped(reason),
     };
     let message: Value = serde_json::from_str(text)
         .map_err(|error| wrong(None, format!("invalid JSON: {error}")))?;
@@ -44,25 +47,31 @@ pub fn read(text: &str, most: usize) -> Result<(Option<Value>, AppletAsk), Wrong
         Some(_) => return Err(wrong(None, "`id` must be a string or a number".to_owned())),
     };
     let Some(kind) = message["type"].as_str().map(str::to_owned) else {
-        let words = format!("`type` is missing; it must be one of: {}", AppletAsk::NAMES);
-        return Err(wrong(id, words));
+        let reason = format!(
+            "`type` is missing; it must be one of: {}",
+            AppletClientMessage::NAMES
+        );
+        return Err(wrong(id, reason));
     };
-    if !AppletAsk::NAMES.split(", ").any(|name| name == kind) {
+    if !AppletClientMessage::NAMES
+        .split(", ")
+        .any(|name| name == kind)
+    {
         let kind: String = kind.chars().take(80).collect();
-        let names = AppletAsk::NAMES;
-        let words = format!("unknown message type {kind:?}; known are: {names}");
-        return Err(wrong(id, words));
+        let names = AppletClientMessage::NAMES;
+        let reason = format!("unknown message type {kind:?}; known are: {names}");
+        return Err(wrong(id, reason));
     }
-    match serde_path_to_error::deserialize::<_, AppletAsk>(message) {
+    match serde_path_to_error::deserialize::<_, AppletClientMessage>(message) {
         Ok(ask) => Ok((id, ask)),
         Err(error) => Err(wrong(id, format!("{kind}: {}", error.inner()))),
     }
 }
 
-fn clipped(mut words: String) -> String {
-    if let Some((end, _)) = words.char_indices().nth(WORDS) {
-        words.truncate(end);
-        words.push('…');
+fn clipped(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(WORDS) {
+        message.truncate(end);
+        message.push('…');
     }
-    words
+    message
 }

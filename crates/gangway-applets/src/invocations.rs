@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]
 pub struct Invocations {
-    pending: Mutex<HashMap<(SessionId, String), Pending>>,
+    pending: Mutex<HashMap<(SessionId, String), PendingInvocation>>,
 }
 
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum InvocationState {
     /// Undecided.
     Begun,
     /// The user is asked for consent.
@@ -26,25 +26,30 @@ pub enum Step {
 
 /// A message in progress, for observers.
 #[derive(Clone)]
-pub struct Pending {
-    pub steps: watch::Receiver<Step>,
+pub struct PendingInvocation {
+    pub steps: watch::Receiver<InvocationState>,
     /// Cancels it, if it was not sent yet.
     pub withdrawn: CancellationToken,
 }
 
 /// A message in progress, for the task that sends it.
 pub struct Invocation {
-    pub steps: watch::Sender<Step>,
+    pub steps: watch::Sender<InvocationState>,
     /// Cancelled when it must not be sent any more.
     pub withdrawn: CancellationToken,
     all: Arc<Invocations>,
     key: Option<(SessionId, String)>,
 }
 
-impl Pending {
+impl PendingInvocation {
     /// Its final step; `None` if the server stops first.
-    pub async fn end(&mut self) -> Option<Step> {
-        let over = |step: &Step| matches!(step, Step::Sent(_) | Step::Refused(..));
+    pub async fn end(&mut self) -> Option<InvocationState> {
+        let over = |step: &InvocationState| {
+            matches!(
+                step,
+                InvocationState::Sent(_) | InvocationState::Refused(..)
+            )
+        };
         self.steps
             .wait_for(over)
             .await
@@ -67,15 +72,15 @@ impl Invocations {
         self: &Arc<Self>,
         session: SessionId,
         key: Option<String>,
-    ) -> (Pending, Option<Invocation>) {
+    ) -> (PendingInvocation, Option<Invocation>) {
         let key = key.map(|key| (session, key));
         let mut pending = self.pending.lock();
         if let Some(same) = key.as_ref().and_then(|key| pending.get(key)) {
             return (same.clone(), None);
         }
-        let (steps, follow) = watch::channel(Step::Begun);
+        let (steps, follow) = watch::channel(InvocationState::Begun);
         let withdrawn = CancellationToken::new();
-        let new = Pending {
+        let new = PendingInvocation {
             steps: follow,
             withdrawn: withdrawn.clone(),
         };
@@ -92,7 +97,7 @@ impl Invocations {
     }
 
     #[must_use]
-    pub fn find(&self, session: SessionId, key: &str) -> Option<Pending> {
+    pub fn find(&self, session: SessionId, key: &str) -> Option<PendingInvocation> {
         self.pending.lock().get(&(session, key.to_owned())).cloned()
     }
 }

@@ -22,7 +22,7 @@ pub mod decode;
 mod frame;
 mod invocations;
 mod message_meta;
-mod opened;
+mod open_applets;
 mod registry;
 pub mod routes;
 mod socket;

@@ -13,13 +13,13 @@ use crate::AppletRegistry;
 const MOST: usize = 1000;
 
 #[derive(Default, Serialize, Deserialize)]
-struct Notes {
-    messages: Vec<Note>,
+struct MessageMetaWriter {
+    messages: Vec<MessageMeta>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Note {
+struct MessageMeta {
     timestamp: String,
     source: String,
     applet_slug: String,
@@ -37,7 +37,7 @@ impl AppletRegistry {
     pub async fn note_message(&self, session: SessionId, applet: &Slug, prompt: &str) {
         let _alone = self.noting.lock().await;
         let folder = self.beside(session);
-        let note = Note {
+        let note = MessageMeta {
             timestamp: Timestamp::now().to_string(),
             source: "applet".to_owned(),
             applet_slug: applet.to_string(),
@@ -47,7 +47,7 @@ impl AppletRegistry {
             make_private_folder(&folder)?;
             let file = folder.join("message-meta.json");
             let before = std::fs::read(&file).unwrap_or_default();
-            let mut notes: Notes = serde_json::from_slice(&before).unwrap_or_default();
+            let mut notes: MessageMetaWriter = serde_json::from_slice(&before).unwrap_or_default();
             notes.messages.push(note);
             let over = notes.messages.len().saturating_sub(MOST);
             notes.messages.drain(..over);

@@ -12,7 +12,7 @@ use gangway_core::Slug;
 use gangway_files::{FileError, FilePath, Folder, Watch};
 use serde::Deserialize;
 
-use crate::opened::Opened;
+use crate::open_applets::OpenApplets;
 
 /// Maximum number of applets per folder.
 const MOST: usize = 500;
@@ -55,7 +55,7 @@ struct Meta {
 pub struct AppletRegistry {
     apps: Vec<PathBuf>,
     pub(super) data: PathBuf,
-    pub(super) opened: Opened,
+    pub(super) opened: OpenApplets,
     /// Serializes updates of `message-meta.json`, which read it first.
     pub(super) noting: tokio::sync::Mutex<()>,
 }
@@ -66,7 +66,7 @@ impl AppletRegistry {
         Arc::new(Self {
             apps: apps.to_vec(),
             data: data.to_owned(),
-            opened: Opened::default(),
+            opened: OpenApplets::default(),
             noting: tokio::sync::Mutex::default(),
         })
     }

@@ -18,7 +18,7 @@ use gangway_http::{
 
 use crate::{
     Applet, AppletService, consent, frame, socket,
-    wire::{AppletInfo, AppletList, DecideSpeech, Speakers},
+    wire::{AppletConsentList, AppletInfo, AppletList, SetAppletConsent},
 };
 
 #[must_use]
@@ -67,13 +67,13 @@ async fn list(State(service): State<Arc<AppletService>>) -> Json<AppletList> {
 
 /// List the applets of a session with their consent
 #[utoipa::path(get, path = "/api/sessions/{id}/applets", tag = "applets", params(("id" = String, Path, description = "The session")), responses(
-    (status = 200, body = Speakers),
+    (status = 200, body = AppletConsentList),
     (status = 404, body = ApiError),
 ))]
 async fn speakers(
     State(service): State<Arc<AppletService>>,
     Id(id): Id,
-) -> ApiResult<Json<Speakers>> {
+) -> ApiResult<Json<AppletConsentList>> {
     Ok(Json(consent::speakers(&service, session(&id)?).await?))
 }
 
@@ -81,21 +81,21 @@ async fn speakers(
 #[utoipa::path(put, path = "/api/sessions/{id}/applets/{slug}", tag = "applets", params(
     ("id" = String, Path, description = "The session"),
     ("slug" = String, Path, description = "The applet"),
-), request_body = DecideSpeech, responses(
-    (status = 200, body = Speakers),
+), request_body = SetAppletConsent, responses(
+    (status = 200, body = AppletConsentList),
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
 ))]
 async fn decide(
     State(service): State<Arc<AppletService>>,
     Path((id, slug)): Path<(String, String)>,
-    extract::Json(wish): extract::Json<DecideSpeech>,
-) -> ApiResult<Json<Speakers>> {
+    extract::Json(request): extract::Json<SetAppletConsent>,
+) -> ApiResult<Json<AppletConsentList>> {
     let id = session(&id)?;
     let slug: Slug = slug
         .parse()
         .map_err(|error| ApiError::invalid(format!("`slug`: {error}")))?;
-    consent::decide(&service, id, slug, wish.speak).await?;
+    consent::decide(&service, id, slug, request.speak).await?;
     Ok(Json(consent::speakers(&service, id).await?))
 }
 

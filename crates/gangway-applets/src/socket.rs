@@ -19,11 +19,11 @@ use crate::{
     channel::Channel,
     routes::frame_path,
     view::{View, page_of},
-    wire::channel::AppletTold,
+    wire::channel::AppletServerMessage,
 };
 
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct ConnectQuery {
     session: Option<String>,
     applet: Option<String>,
     since: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Which {
 
 pub(super) async fn open(
     State(service): State<Arc<AppletService>>,
-    Query(which): Query<Which>,
+    Query(which): Query<ConnectQuery>,
     Extension(admitted): Extension<Admitted>,
     upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
@@ -103,7 +103,7 @@ async fn begin(
     applet: Option<&Slug>,
     state_of: &Slug,
     since: Option<String>,
-) -> ApiResult<(Subscription, AppletTold)> {
+) -> ApiResult<(Subscription, AppletServerMessage)> {
     // Before the state is read: a change in between is sent twice, never lost.
     let head = session.head();
     let state = service.hub.state(session.id(), state_of).await?;
@@ -114,7 +114,7 @@ async fn begin(
             return Ok((subscription, first));
         }
         Start::Now => ready(service, session, applet, head, version),
-        Start::Gap(reason) => AppletTold::Resync {
+        Start::Gap(reason) => AppletServerMessage::Resync {
             reason: reason.to_owned(),
             seq: head,
             version,
@@ -129,8 +129,8 @@ fn ready(
     applet: Option<&Slug>,
     seq: u64,
     version: u64,
-) -> AppletTold {
-    AppletTold::Ready {
+) -> AppletServerMessage {
+    AppletServerMessage::Ready {
         session: session.id().to_string(),
         applet: applet.map(Slug::to_string),
         frame: applet.map(|slug| frame_path(service, slug)),

@@ -33,7 +33,7 @@ pub struct AppletTools {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Get {
+struct GetParams {
     session_id: Option<String>,
     applet: Option<String>,
     key: Option<String>,
@@ -41,7 +41,7 @@ struct Get {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Set {
+struct SetParams {
     data: Map<String, Value>,
     session_id: Option<String>,
     applet: Option<String>,
@@ -49,7 +49,7 @@ struct Set {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Reload {
+struct ReloadParams {
     session_id: Option<String>,
     applet: Option<String>,
 }
@@ -130,8 +130,8 @@ impl AppletTools {
         let Ok(hub) = self.hub.get() else {
             return false;
         };
-        let meant = self.registry.meant(&hub, session).await;
-        meant.is_ok_and(|meant| !meant.is_empty())
+        let target = self.registry.meant(&hub, session).await;
+        target.is_ok_and(|target| !target.is_empty())
     }
 
     async fn dispatch(
@@ -151,15 +151,17 @@ impl AppletTools {
         }
     }
 
-    async fn get(&self, caller: &Caller, wish: Get) -> Result<Value, ToolError> {
+    async fn get(&self, caller: &Caller, request: GetParams) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
-        let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
+        let session = session_meant(&hub, caller, request.session_id.as_deref()).await?;
+        let applet = self
+            .chosen(&hub, session, request.applet.as_deref())
+            .await?;
         let state = hub.state(session, &applet).await.map_err(tool_error)?;
         let AppletState { version, data } = state.unwrap_or_default();
         let mut answer =
             json!({ "sessionId": session.to_string(), "applet": applet, "version": version });
-        match wish.key {
+        match request.key {
             Some(key) => answer["value"] = data.get(&key).cloned().unwrap_or_default(),
             None => answer["data"] = Value::Object(data),
         }
@@ -169,13 +171,15 @@ impl AppletTools {
         Ok(answer)
     }
 
-    async fn set(&self, caller: &Caller, wish: Set) -> Result<Value, ToolError> {
+    async fn set(&self, caller: &Caller, request: SetParams) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
-        let applet = self.chosen(&hub, session, wish.applet.as_deref()).await?;
+        let session = session_meant(&hub, caller, request.session_id.as_deref()).await?;
+        let applet = self
+            .chosen(&hub, session, request.applet.as_deref())
+            .await?;
         let command = Command::SetState {
             applet: applet.clone(),
-            patch: wish.data,
+            patch: request.data,
             source: caller.source.clone(),
         };
         let open = hub.open(session).await.map_err(tool_error)?;
@@ -189,10 +193,10 @@ impl AppletTools {
         }
     }
 
-    async fn reload(&self, caller: &Caller, wish: Reload) -> Result<Value, ToolError> {
+    async fn reload(&self, caller: &Caller, request: ReloadParams) -> Result<Value, ToolError> {
         let hub = self.hub()?;
-        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
-        let applet = wish.applet.as_deref().map(slug).transpose()?;
+        let session = session_meant(&hub, caller, request.session_id.as_deref()).await?;
+        let applet = request.applet.as_deref().map(slug).transpose()?;
         let open = hub.open(session).await.map_err(tool_error)?;
         let command = Command::Reload { applet };
         open.submit(command).await.map_err(tool_error)?;
@@ -209,12 +213,12 @@ impl AppletTools {
         if let Some(named) = named {
             return slug(named);
         }
-        let mut meant = self
+        let mut target = self
             .registry
             .meant(hub, session)
             .await
             .map_err(tool_error)?;
-        match (meant.pop(), meant.as_slice()) {
+        match (target.pop(), target.as_slice()) {
             (Some(only), []) => Ok(only),
             (None, _) => Err(ToolError::Failed(
                 "no applet is open in this session or has a state; set `applet`".to_owned(),

@@ -21,7 +21,7 @@ const FILE: usize = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Write {
+struct WriteParams {
     applet: String,
     name: Option<String>,
     description: Option<String>,
@@ -32,7 +32,7 @@ struct Write {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Open {
+struct OpenParams {
     applet: String,
     session_id: Option<String>,
 }
@@ -82,31 +82,31 @@ impl AppletTools {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        let wish: Write = parse_arguments(tool, arguments)?;
-        let applet = slug(&wish.applet)?;
+        let request: WriteParams = parse_arguments(tool, arguments)?;
+        let applet = slug(&request.applet)?;
         let registry = &self.registry;
         let before = registry.find(&applet).await;
         let own = registry.own_folder().join(applet.as_str());
         let is_new = before
             .as_ref()
             .is_none_or(|found| found.folder.as_ref() != Some(&own));
-        if is_new && wish.content.is_none() {
-            let words = "a new applet needs `content`, the HTML of its body";
-            return Err(ToolError::Failed(words.to_owned()));
+        if is_new && request.content.is_none() {
+            let message = "a new applet needs `content`, the HTML of its body";
+            return Err(ToolError::Failed(message.to_owned()));
         }
-        let name = wish
+        let name = request
             .name
             .or_else(|| before.as_ref().map(|b| b.name.clone()));
-        let description = wish.description;
+        let description = request.description;
         let description = description.or_else(|| before.and_then(|b| b.description));
         let meta = json!({
             "slug": applet, "name": name.unwrap_or_else(|| applet.to_string()), "description": description,
         });
         let meta = serde_json::to_string_pretty(&meta).unwrap_or_default();
         let files = [
-            ("content.html", wish.content),
-            ("script.js", wish.script),
-            ("style.css", wish.style),
+            ("content.html", request.content),
+            ("script.js", request.script),
+            ("style.css", request.style),
             // Last: it makes the applet visible.
             ("meta.json", Some(meta)),
         ];
@@ -115,8 +115,8 @@ impl AppletTools {
             .filter_map(|(name, text)| Some((name, text?)))
             .collect();
         if let Some((name, _)) = files.iter().find(|(_, text)| text.len() > FILE) {
-            let words = format!("{name} must be at most {FILE} bytes");
-            return Err(ToolError::Failed(words));
+            let message = format!("{name} must be at most {FILE} bytes");
+            return Err(ToolError::Failed(message));
         }
         self.ask(caller, &applet, is_new, &files).await?;
         make_private_folder(&own)
@@ -189,8 +189,8 @@ impl AppletTools {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        let wish: Open = parse_arguments(tool, arguments)?;
-        let applet = slug(&wish.applet)?;
+        let request: OpenParams = parse_arguments(tool, arguments)?;
+        let applet = slug(&request.applet)?;
         let found = self.registry.find(&applet).await;
         let missing = || ToolError::Failed(format!("applet {applet} not found"));
         let found = found.ok_or_else(missing)?;
@@ -200,7 +200,7 @@ impl AppletTools {
             )));
         }
         let hub = self.hub()?;
-        let session = session_meant(&hub, caller, wish.session_id.as_deref()).await?;
+        let session = session_meant(&hub, caller, request.session_id.as_deref()).await?;
         let open = hub.open(session).await.map_err(tool_error)?;
         let command = Command::OpenApplet { applet };
         open.submit(command).await.map_err(tool_error)?;

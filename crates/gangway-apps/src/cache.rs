@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 pub struct Cache<K, V> {
     most: usize,
     bytes: usize,
-    kept: Mutex<Kept<K, V>>,
+    stored: Mutex<CacheState<K, V>>,
 }
 
-struct Kept<K, V> {
+struct CacheState<K, V> {
     /// With their size in bytes.
     values: LruCache<K, (V, usize)>,
     bytes: usize,
@@ -21,20 +21,20 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// At most `most` values with at most `bytes` bytes in total.
     #[must_use]
     pub fn new(most: usize, bytes: usize) -> Self {
-        let kept = Kept {
+        let stored = CacheState {
             values: LruCache::unbounded(),
             bytes: 0,
         };
         Self {
             most,
             bytes,
-            kept: Mutex::new(kept),
+            stored: Mutex::new(stored),
         }
     }
 
     pub fn get(&self, key: &K) -> Option<V> {
-        let mut kept = self.kept.lock();
-        kept.values.get(key).map(|(value, _)| value.clone())
+        let mut stored = self.stored.lock();
+        stored.values.get(key).map(|(value, _)| value.clone())
     }
 
     /// Caches a value of this size, unless it is too large by itself.
@@ -43,18 +43,18 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         if bytes > self.bytes / 4 {
             return;
         }
-        let kept = &mut *self.kept.lock();
-        if let Some((_, before)) = kept.values.pop(&key) {
-            kept.bytes -= before;
+        let stored = &mut *self.stored.lock();
+        if let Some((_, before)) = stored.values.pop(&key) {
+            stored.bytes -= before;
         }
-        while kept.values.len() >= self.most || kept.bytes + bytes > self.bytes {
-            let Some((_, (_, oldest))) = kept.values.pop_lru() else {
+        while stored.values.len() >= self.most || stored.bytes + bytes > self.bytes {
+            let Some((_, (_, oldest))) = stored.values.pop_lru() else {
                 break;
             };
-            kept.bytes -= oldest;
+            stored.bytes -= oldest;
         }
-        kept.bytes += bytes;
-        kept.values.put(key, (value, bytes));
+        stored.bytes += bytes;
+        stored.values.put(key, (value, bytes));
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Fault {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum ContextError {
     #[error("data and config have {bytes} bytes of JSON together; the limit is {LARGEST}")]
     TooLarge { bytes: usize },
     #[error("{}", listed(.0))]
@@ -51,7 +51,7 @@ pub fn complete(
     declared: &ContextFields,
     data: Map<String, Value>,
     config: Map<String, Value>,
-) -> Result<Context, Refused> {
+) -> Result<Context, ContextError> {
     // First, so that nothing traverses what is too large.
     small_enough(&data, &config)?;
     let mut check = Check::default();
@@ -63,7 +63,7 @@ pub fn complete(
     check.object("data", &mut context.data, &declared.data);
     check.object("config", &mut context.config, &declared.config);
     if !check.faults.is_empty() {
-        return Err(Refused::Wrong(check.faults));
+        return Err(ContextError::Wrong(check.faults));
     }
     // Again with defaults.
     small_enough(&context.data, &context.config)?;
@@ -76,13 +76,16 @@ pub fn complete(
     Ok(context)
 }
 
-fn small_enough(data: &Map<String, Value>, config: &Map<String, Value>) -> Result<(), Refused> {
+fn small_enough(
+    data: &Map<String, Value>,
+    config: &Map<String, Value>,
+) -> Result<(), ContextError> {
     let mut counter = Counter(0);
     // Cannot fail.
     let _ = serde_json::to_writer(&mut counter, data);
     let _ = serde_json::to_writer(&mut counter, config);
     match counter.0 {
-        bytes if bytes > LARGEST => Err(Refused::TooLarge { bytes }),
+        bytes if bytes > LARGEST => Err(ContextError::TooLarge { bytes }),
         _ => Ok(()),
     }
 }

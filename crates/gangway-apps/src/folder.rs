@@ -19,12 +19,12 @@ pub enum AppFolder {
 
 /// Detects whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum SourceStamp {
     Builtin([u8; 32]),
-    Disk(once::Mark),
+    Disk(once::FileStamp),
 }
 
-impl Mark {
+impl SourceStamp {
     /// Whether another write would certainly change it: file system timestamps are coarse.
     pub(super) fn is_settled(&self) -> bool {
         let Self::Disk(mark) = self else { return true };
@@ -45,19 +45,25 @@ impl AppFolder {
     }
 
     /// The mark of a file; blocks.
-    pub(super) fn mark(&self, file: &FilePath) -> Result<Mark, FileError> {
+    pub(super) fn mark(&self, file: &FilePath) -> Result<SourceStamp, FileError> {
         match self {
-            Self::Builtin(name) => Ok(Mark::Builtin(shipped(name, file)?.metadata.sha256_hash())),
-            Self::Disk(folder) => once::mark(folder, file).map(Mark::Disk),
+            Self::Builtin(name) => Ok(SourceStamp::Builtin(
+                shipped(name, file)?.metadata.sha256_hash(),
+            )),
+            Self::Disk(folder) => once::mark(folder, file).map(SourceStamp::Disk),
         }
     }
 
     /// Reads a file of at most `most` bytes; blocks.
-    pub(super) fn read(&self, file: &FilePath, most: u64) -> Result<(Mark, Bytes), FileError> {
+    pub(super) fn read(
+        &self,
+        file: &FilePath,
+        most: u64,
+    ) -> Result<(SourceStamp, Bytes), FileError> {
         match self {
             Self::Builtin(name) => {
                 let found = shipped(name, file)?;
-                let mark = Mark::Builtin(found.metadata.sha256_hash());
+                let mark = SourceStamp::Builtin(found.metadata.sha256_hash());
                 Ok(match found.data {
                     std::borrow::Cow::Borrowed(data) => (mark, Bytes::from_static(data)),
                     std::borrow::Cow::Owned(data) => (mark, data.into()),
@@ -65,7 +71,7 @@ impl AppFolder {
             }
             Self::Disk(folder) => {
                 let (mark, bytes) = once::read(folder, file, most)?;
-                Ok((Mark::Disk(mark), bytes.into()))
+                Ok((SourceStamp::Disk(mark), bytes.into()))
             }
         }
     }
@@ -77,7 +83,7 @@ fn shipped(name: &AppName, file: &FilePath) -> Result<rust_embed::EmbeddedFile, 
 }
 
 /// Why a file cannot be read, as part of a sentence.
-pub(super) fn told(error: &FileError) -> String {
+pub(super) fn describe(error: &FileError) -> String {
     match error {
         FileError::BadPath { why, .. } => (*why).to_owned(),
         FileError::Outside { .. } => "it is a symlink to outside of the app's folder".to_owned(),

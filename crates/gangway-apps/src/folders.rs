@@ -28,7 +28,7 @@ pub struct Folders {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct FolderRecords {
     /// The owner of each name: the real path of a folder, or `builtin`.
     #[serde(default)]
     owners: BTreeMap<AppName, String>,
@@ -63,29 +63,29 @@ impl Folders {
         if trusted && !real.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
         }
-        self.change(|kept| match trusted {
-            true => kept.trusted.insert(real.clone()),
-            false => kept.trusted.remove(&real),
+        self.change(|stored| match trusted {
+            true => stored.trusted.insert(real.clone()),
+            false => stored.trusted.remove(&real),
         })?;
         Ok(real)
     }
 
-    pub(super) fn read(&self) -> io::Result<Kept> {
+    pub(super) fn read(&self) -> io::Result<FolderRecords> {
         match std::fs::read(self.file()) {
             Ok(text) => Ok(serde_json::from_slice(&text)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Kept::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FolderRecords::default()),
             Err(error) => Err(error),
         }
     }
 
     /// Stores the names that were assigned since `kept` was read.
-    pub(super) fn keep(&self, kept: &Kept) -> io::Result<()> {
+    pub(super) fn keep(&self, stored: &FolderRecords) -> io::Result<()> {
         if !self.keeps {
             return Ok(());
         }
         self.change(|now| {
             let before = now.owners.len();
-            for (name, owner) in &kept.owners {
+            for (name, owner) in &stored.owners {
                 now.owners
                     .entry(name.clone())
                     .or_insert_with(|| owner.clone());
@@ -95,13 +95,13 @@ impl Folders {
     }
 
     /// Changes the file, one process at a time.
-    fn change(&self, work: impl FnOnce(&mut Kept) -> bool) -> io::Result<()> {
+    fn change(&self, work: impl FnOnce(&mut FolderRecords) -> bool) -> io::Result<()> {
         make_private_folder(&self.data)?;
         let alone = File::create(self.data.join("apps.lock"))?;
         alone.lock()?;
-        let mut kept = self.read()?;
-        if work(&mut kept) {
-            atomic_file::write(&self.file(), &serde_json::to_vec_pretty(&kept)?)?;
+        let mut stored = self.read()?;
+        if work(&mut stored) {
+            atomic_file::write(&self.file(), &serde_json::to_vec_pretty(&stored)?)?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Folders {
     }
 }
 
-impl Kept {
+impl FolderRecords {
     pub(super) fn trusts(&self, real: &Path) -> bool {
         self.trusted.contains(real)
     }
@@ -154,29 +154,29 @@ mod tests {
 
     #[test]
     fn a_name_belongs_to_the_first_folder_and_others_get_names_that_stay() {
-        let mut kept = Kept::default();
-        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
-        let other = kept.name(&name("notes"), "/b").unwrap();
+        let mut stored = FolderRecords::default();
+        assert_eq!(stored.name(&name("notes"), "/a"), Some(name("notes")));
+        let other = stored.name(&name("notes"), "/b").unwrap();
         assert!(other.as_str().starts_with("notes-"), "{other}");
-        assert_eq!(kept.name(&name("notes"), "/b"), Some(other.clone()));
-        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
+        assert_eq!(stored.name(&name("notes"), "/b"), Some(other.clone()));
+        assert_eq!(stored.name(&name("notes"), "/a"), Some(name("notes")));
         // A third app cannot take that name by declaring it.
-        let third = kept.name(&other, "/c").unwrap();
+        let third = stored.name(&other, "/c").unwrap();
         assert_ne!(third, other);
     }
 
     #[test]
     fn a_name_that_was_taken_in_advance_is_not_shared() {
-        let expected = Kept {
+        let expected = FolderRecords {
             owners: [(name("notes"), "/a".to_owned())].into(),
-            ..Kept::default()
+            ..FolderRecords::default()
         }
         .name(&name("notes"), "/b")
         .unwrap();
-        let mut kept = Kept::default();
-        assert_eq!(kept.name(&expected, "/evil"), Some(expected.clone()));
-        assert_eq!(kept.name(&name("notes"), "/a"), Some(name("notes")));
-        let longer = kept.name(&name("notes"), "/b").unwrap();
+        let mut stored = FolderRecords::default();
+        assert_eq!(stored.name(&expected, "/evil"), Some(expected.clone()));
+        assert_eq!(stored.name(&name("notes"), "/a"), Some(name("notes")));
+        let longer = stored.name(&name("notes"), "/b").unwrap();
         assert_ne!(longer, expected);
         assert!(longer.as_str().starts_with(expected.as_str()), "{longer}");
     }
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn long_names_stay_names() {
         let long = name(&"a".repeat(63));
-        let mut kept = Kept::default();
-        assert_eq!(kept.name(&long, "/a"), Some(long.clone()));
-        assert!(kept.name(&long, "/b").unwrap().as_str().len() <= 63);
+        let mut stored = FolderRecords::default();
+        assert_eq!(stored.name(&long, "/a"), Some(long.clone()));
+        assert!(stored.name(&long, "/b").unwrap().as_str().len() <= 63);
     }
 }

@@ -2,9 +2,9 @@
 
 pub mod cache;
 pub mod context;
+mod discovery;
 mod folder;
 mod folders;
-mod found;
 pub mod manifest;
 mod program;
 pub mod rank;
@@ -15,7 +15,7 @@ mod vendor;
 
 pub use folder::AppFolder;
 pub use folders::Folders;
-pub use registry::{App, AppRegistry, Around, Origin, Stray, Untrusted};
+pub use registry::{App, AppRegistry, Origin, SearchPaths, UntrustedApps, UnusableApp};
 pub use serve::{Pages, is_module};
 pub use shipped::Shipped;
 pub use vendor::VendorFolder;

@@ -38,7 +38,7 @@ pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
     };
     let query: String = query.chars().take(LONGEST).collect();
     let wanted: HashSet<String> = words(&query).collect();
-    let known: Vec<&Words> = apps.iter().map(|app| app.words.of(&app.manifest)).collect();
+    let known: Vec<&WeightedWords> = apps.iter().map(|app| app.words.of(&app.manifest)).collect();
     let rarity = Rarity { known: &known };
     let scored = apps.iter().zip(&known);
     let mut found: Vec<_> = scored
@@ -51,11 +51,11 @@ pub fn rank(query: Option<&str>, apps: &[Arc<App>]) -> Vec<(f64, Arc<App>)> {
 
 /// The words of an app, collected once for a manifest: stemming all of them takes longer than everything else.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct KnownWords(Arc<OnceLock<Words>>);
+pub(crate) struct KnownWords(Arc<OnceLock<WeightedWords>>);
 
 impl KnownWords {
-    fn of(&self, manifest: &Manifest) -> &Words {
-        self.0.get_or_init(|| Words::of(manifest))
+    fn of(&self, manifest: &Manifest) -> &WeightedWords {
+        self.0.get_or_init(|| WeightedWords::of(manifest))
     }
 }
 
@@ -68,12 +68,12 @@ impl PartialEq for KnownWords {
 
 /// The words of an app, with their weights.
 #[derive(Debug)]
-struct Words {
+struct WeightedWords {
     worth: HashMap<String, f64>,
     triggers: Vec<HashSet<String>>,
 }
 
-impl Words {
+impl WeightedWords {
     fn of(manifest: &Manifest) -> Self {
         let agent = &manifest.agent;
         let mut worth: HashMap<String, f64> = HashMap::new();
@@ -113,14 +113,14 @@ impl Words {
                 return 0.0;
             }
             let weight = |word: &String| rarity.of_word(word);
-            let said: f64 = trigger
+            let message: f64 = trigger
                 .iter()
                 .filter(|word| wanted.contains(*word))
                 .map(weight)
                 .sum();
             let all: f64 = trigger.iter().map(weight).sum();
             if all > 0.0 {
-                TRIGGER * said * said / all
+                TRIGGER * message * message / all
             } else {
                 0.0
             }
@@ -139,7 +139,7 @@ impl Words {
 
 /// The rarer a word, the higher its weight.
 struct Rarity<'a> {
-    known: &'a [&'a Words],
+    known: &'a [&'a WeightedWords],
 }
 
 impl Rarity<'_> {

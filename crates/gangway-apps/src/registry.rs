@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::{
+    discovery::{Discovery, app, folders_in, read},
     folder::AppFolder,
     folders::Folders,
-    found::{Found, app, folders_in, read},
     manifest::{Manifest, Problem, Severity},
     rank::KnownWords,
 };
@@ -73,7 +73,7 @@ impl App {
         format!("{} {}", self.name, self.place)
     }
 
-    pub fn in_folder(folder: &Path) -> Result<Self, Stray> {
+    pub fn in_folder(folder: &Path) -> Result<Self, UnusableApp> {
         let folder = AppFolder::Disk(folder.to_owned());
         let reading = Arc::new(read(&folder).1);
         app(folder, Origin::Named, &reading)
@@ -82,21 +82,21 @@ impl App {
 
 /// A folder with an app that cannot be used under any name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stray {
+pub struct UnusableApp {
     pub path: String,
     pub problems: Vec<Problem>,
 }
 
 /// A folder whose apps are not loaded until the user trusts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Untrusted {
+pub struct UntrustedApps {
     pub folder: PathBuf,
     pub apps: usize,
 }
 
 /// Where the user's apps may be, besides the given folders.
 #[derive(Debug, Clone, Default)]
-pub struct Around {
+pub struct SearchPaths {
     /// The folder that contains `weblets`.
     pub here: Option<PathBuf>,
     /// The value of `WEBLET_PATH`.
@@ -105,7 +105,7 @@ pub struct Around {
     pub home: Option<PathBuf>,
 }
 
-impl Around {
+impl SearchPaths {
     /// From the environment of this process.
     #[must_use]
     pub fn of_process() -> Self {
@@ -118,7 +118,7 @@ impl Around {
 }
 
 /// A folder that is an app or contains apps.
-enum Place {
+enum SearchLocation {
     /// Given, or the user's own.
     Given(Origin, PathBuf),
     /// The working directory.
@@ -128,23 +128,23 @@ enum Place {
 pub struct AppRegistry {
     /// Trust and ownership of names.
     pub folders: Folders,
-    places: Vec<Place>,
-    found: Mutex<Option<Arc<Found>>>,
+    places: Vec<SearchLocation>,
+    found: Mutex<Option<Arc<Discovery>>>,
     looking: tokio::sync::Mutex<()>,
 }
 
 impl AppRegistry {
     /// The apps of these folders, each of which is an app or contains apps, and of the user's folders.
     #[must_use]
-    pub fn new(named: &[PathBuf], around: &Around, folders: Folders) -> Arc<Self> {
-        let given = |origin| move |folder: PathBuf| Place::Given(origin, folder);
+    pub fn new(named: &[PathBuf], around: &SearchPaths, folders: Folders) -> Arc<Self> {
+        let given = |origin| move |folder: PathBuf| SearchLocation::Given(origin, folder);
         let here = around.here.iter().map(|here| here.join("weblets"));
         let path = around.path.iter().flat_map(std::env::split_paths);
         let path = path.filter(|folder| !folder.as_os_str().is_empty());
         let home = around.home.iter().map(|home| home.join(".weblets"));
         let named = named.iter().cloned().map(given(Origin::Named));
         let places = named
-            .chain(here.map(Place::Here))
+            .chain(here.map(SearchLocation::Here))
             .chain(path.chain(home).map(given(Origin::Folder)));
         Arc::new(Self {
             folders,
@@ -172,7 +172,7 @@ impl AppRegistry {
     }
 
     /// Folders whose apps are not loaded.
-    pub async fn untrusted(self: &Arc<Self>) -> Vec<Untrusted> {
+    pub async fn untrusted(self: &Arc<Self>) -> Vec<UntrustedApps> {
         self.found().await.untrusted.clone()
     }
 
@@ -182,12 +182,12 @@ impl AppRegistry {
     }
 
     /// Folders with an `APP.md` that are not an app under any name.
-    pub async fn strays(self: &Arc<Self>) -> Vec<Stray> {
+    pub async fn strays(self: &Arc<Self>) -> Vec<UnusableApp> {
         self.found().await.strays.clone()
     }
 
     /// The last scan, unless it is too old.
-    async fn found(self: &Arc<Self>) -> Arc<Found> {
+    async fn found(self: &Arc<Self>) -> Arc<Discovery> {
         if let Some(found) = self.fresh() {
             return found;
         }
@@ -199,37 +199,37 @@ impl AppRegistry {
         let (registry, at) = (Arc::clone(self), Instant::now());
         let before = self.last();
         let looked = tokio::task::spawn_blocking(move || registry.look(at, before.as_deref()));
-        let found = Arc::new(looked.await.unwrap_or_else(|_| Found::nothing(at)));
+        let found = Arc::new(looked.await.unwrap_or_else(|_| Discovery::nothing(at)));
         *self.found.lock() = Some(Arc::clone(&found));
         found
     }
 
-    fn last(&self) -> Option<Arc<Found>> {
+    fn last(&self) -> Option<Arc<Discovery>> {
         let found = self.found.lock();
         found.clone()
     }
 
-    fn fresh(&self) -> Option<Arc<Found>> {
+    fn fresh(&self) -> Option<Arc<Discovery>> {
         self.last().filter(|found| found.at.elapsed() < LIFE)
     }
 
-    fn look(&self, at: Instant, before: Option<&Found>) -> Found {
-        let mut found = Found::nothing(at);
-        let mut kept = match self.folders.read() {
-            Ok(kept) => kept,
+    fn look(&self, at: Instant, before: Option<&Discovery>) -> Discovery {
+        let mut found = Discovery::nothing(at);
+        let mut stored = match self.folders.read() {
+            Ok(stored) => stored,
             // Without it the owners of names are unknown.
             Err(error) => {
                 tracing::error!(%error, "apps.json of the data folder cannot be read; no apps are loaded until it is fixed");
                 return found;
             }
         };
-        let known = kept.clone();
+        let known = stored.clone();
         for place in &self.places {
             match place {
-                Place::Here(folder) => found.add_if_trusted(folder, &mut kept, before),
-                Place::Given(origin, folder) => {
+                SearchLocation::Here(folder) => found.add_if_trusted(folder, &mut stored, before),
+                SearchLocation::Given(origin, folder) => {
                     for folder in folders_in(folder) {
-                        found.add(AppFolder::Disk(folder), *origin, &mut kept, before);
+                        found.add(AppFolder::Disk(folder), *origin, &mut stored, before);
                     }
                 }
             }
@@ -239,13 +239,13 @@ impl AppRegistry {
             .collect();
         for name in shipped {
             let folder = AppFolder::Builtin(name);
-            found.add(folder, Origin::Builtin, &mut kept, before);
+            found.add(folder, Origin::Builtin, &mut stored, before);
         }
-        if kept != known
-            && let Err(error) = self.folders.keep(&kept)
+        if stored != known
+            && let Err(error) = self.folders.keep(&stored)
         {
             tracing::error!(%error, "writing the names of apps to apps.json of the data folder failed");
-            return Found::nothing(at);
+            return Discovery::nothing(at);
         }
         found
     }

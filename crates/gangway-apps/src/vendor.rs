@@ -30,7 +30,7 @@ const DEEPEST: usize = 64;
 pub struct VendorFolder {
     app: Dir,
     vendor: Dir,
-    note: Note,
+    note: VendorRecord,
     /// Whether it did not exist before.
     is_new: bool,
     _lock: File,
@@ -38,7 +38,7 @@ pub struct VendorFolder {
 
 /// The packages that we installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Note {
+struct VendorRecord {
     /// Versions by name.
     packages: BTreeMap<String, String>,
 }
@@ -161,13 +161,13 @@ fn new(number: usize) -> String {
 }
 
 /// The list; one that came with an app may contain anything.
-fn read(vendor: &Dir) -> Note {
+fn read(vendor: &Dir) -> VendorRecord {
     let is_file = |found: cap_std::fs::Metadata| found.is_file() && found.len() < 1 << 20;
     if !vendor.symlink_metadata(NOTE).is_ok_and(is_file) {
-        return Note::default();
+        return VendorRecord::default();
     }
     let text = vendor.read(NOTE).unwrap_or_default();
-    let mut note: Note = serde_json::from_slice(&text).unwrap_or_default();
+    let mut note: VendorRecord = serde_json::from_slice(&text).unwrap_or_default();
     note.packages.retain(|name, _| is_package(name));
     note
 }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_replace_those_of_before_and_nothing_of_the_apps_own() {
+    fn packages_replace_earlier_ones_and_nothing_of_the_apps_own() {
         let folder = tempfile::tempdir().unwrap();
         let (app, modules) = (folder.path().join("app"), folder.path().join("modules"));
         let own = [

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
-    bridge::{Bridge, Place},
-    out::Said,
+    bridge::{Bridge, ServerLink},
+    out::Outgoing,
     problem::Problem,
     server::Core,
-    status::Kind,
-    wire::{BridgeStatus, BridgeTold, ServerPresence},
+    status::StatusKind,
+    wire::{BridgeMessage, BridgeStatus, ServerPresence},
 };
 
 /// The frames of the permission feed that are used here.
@@ -30,47 +30,51 @@ impl Bridge {
         core.pending = self.out.pending.clone();
         let core = Arc::new(core);
         let mut socket = core.socket("/ws/asks").await?;
-        self.place.send_replace(Place::Up(Arc::clone(&core)));
-        self.tell_server(&core, ServerPresence::Up).await;
+        self.place
+            .send_replace(ServerLink::Connected(Arc::clone(&core)));
+        self.notify_server(&core, ServerPresence::Up).await;
         while let Some(Ok(message)) = socket.next().await {
             let Message::Text(text) = message else {
                 continue;
             };
             let kind = match serde_json::from_str(&text) {
-                Ok(Frame::Asks) => Kind::Asks,
-                Ok(Frame::Changed) => Kind::Changed,
+                Ok(Frame::Asks) => StatusKind::Asks,
+                Ok(Frame::Changed) => StatusKind::Changed,
                 // Unknown frames are ignored.
                 Err(_) => continue,
             };
             let Ok(frame) = serde_json::from_str(&text) else {
                 continue;
             };
-            self.tell(kind, BridgeStatus::Asks { frame }).await;
+            self.notify(kind, BridgeStatus::Asks { frame }).await;
         }
-        self.place.send_replace(Place::Gone(None));
+        self.place.send_replace(ServerLink::Gone(None));
         core.gone.cancel();
         self.statuses.forget_asks();
-        self.tell_server(&core, ServerPresence::Gone).await;
+        self.notify_server(&core, ServerPresence::Gone).await;
         Ok(())
     }
 
     /// Records why no server is available; it is retried.
     pub fn trouble(&self, why: String) {
-        self.place.send_replace(Place::Gone(Some(why)));
+        self.place.send_replace(ServerLink::Gone(Some(why)));
     }
 
-    async fn tell_server(&self, core: &Core, state: ServerPresence) {
+    async fn notify_server(&self, core: &Core, state: ServerPresence) {
         let status = BridgeStatus::Server {
             state,
             attached: core.attached,
             base_url: &core.url,
         };
-        self.tell(Kind::Server, status).await;
+        self.notify(StatusKind::Server, status).await;
     }
 
-    async fn tell(&self, kind: Kind, status: BridgeStatus<'_>) {
-        if self.statuses.set(kind, BridgeTold::Status(status).json()) {
-            self.out.say(Said::Status(kind)).await;
+    async fn notify(&self, kind: StatusKind, status: BridgeStatus<'_>) {
+        if self
+            .statuses
+            .set(kind, BridgeMessage::Status(status).json())
+        {
+            self.out.say(Outgoing::Status(kind)).await;
         }
     }
 }

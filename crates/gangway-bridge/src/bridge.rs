@@ -15,13 +15,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     fields::{Cancel, Hello, PageClose, PageFrame, PageOpen},
-    frame::{self, Next},
+    frame::{self, FrameRead},
     message::{self, Message, RequestId},
-    named::{self, Work},
-    out::{Answer, Out, Said},
-    pages::Line,
+    named::{self, Operation},
+    out::{Outgoing, OutputQueue, ResponseText},
+    pages::PageChannel,
     problem::Problem,
-    requests::{Open, PAGES, PENDING, REQUESTS, Requests, Room, Share, Sort},
+    requests::{
+        BudgetShare, MemoryBudget, OpenRequest, PAGES, PENDING, REQUESTS, RequestKind, Requests,
+    },
     server::Core,
     status::Statuses,
     wire::{BridgeHello, BridgeLimits},
@@ -41,19 +43,19 @@ const FOUND: Duration = Duration::from_secs(20);
 const TROUBLE: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub(crate) enum Place {
-    Looking,
-    Up(Arc<Core>),
+pub(crate) enum ServerLink {
+    Connecting,
+    Connected(Arc<Core>),
     /// Not available, and why.
     Gone(Option<String>),
 }
 
 pub(crate) struct Bridge {
-    pub(crate) out: Out,
+    pub(crate) out: OutputQueue,
     pub(crate) requests: Arc<Requests>,
     pub(crate) statuses: Arc<Statuses>,
-    pub(crate) room: Room,
-    pub(crate) place: watch::Sender<Place>,
+    pub(crate) room: MemoryBudget,
+    pub(crate) place: watch::Sender<ServerLink>,
     at_once: Semaphore,
     patient: Semaphore,
     pub(crate) runtime: Handle,
@@ -65,19 +67,19 @@ impl Bridge {
     pub(crate) fn new(to: Box<dyn Write + Send>, runtime: Handle) -> std::io::Result<Arc<Self>> {
         let (requests, statuses) = (Arc::<Requests>::default(), Arc::<Statuses>::default());
         let closed = CancellationToken::new();
-        let out = Out::new(
+        let out = OutputQueue::new(
             to,
             Arc::clone(&requests),
             Arc::clone(&statuses),
-            Room::of(PENDING),
+            MemoryBudget::of(PENDING),
             closed.clone(),
         )?;
         Ok(Arc::new(Self {
             out,
             requests,
             statuses,
-            room: Room::default(),
-            place: watch::Sender::new(Place::Looking),
+            room: MemoryBudget::default(),
+            place: watch::Sender::new(ServerLink::Connecting),
             at_once: Semaphore::new(AT_ONCE),
             patient: Semaphore::new(AT_ONCE),
             runtime,
@@ -90,11 +92,11 @@ impl Bridge {
         let mut buffer = Vec::new();
         loop {
             match frame::read(&mut from, &mut buffer) {
-                Ok(Next::Frame) => self.hear(&buffer),
-                Ok(Next::End) => return true,
+                Ok(FrameRead::Frame) => self.hear(&buffer),
+                Ok(FrameRead::End) => return true,
                 Err(broken) => {
                     tracing::warn!("{broken}");
-                    if let frame::Broken::TooLarge(_) = broken {
+                    if let frame::FrameError::TooLarge(_) = broken {
                         let problem = Problem::too_large(broken.to_string());
                         self.out.refuse(None, &problem, false);
                     }
@@ -113,8 +115,8 @@ impl Bridge {
             ("page_frame", _) => self.page_frame(&message),
             ("page_close", _) => self.page_close(&message),
             (_, None) => {
-                let words = "`request_id` must be a string of 1 to 64 letters, digits, _ and -";
-                Err(Problem::bad_message(words))
+                let text = "`request_id` must be a string of 1 to 64 letters, digits, _ and -";
+                Err(Problem::bad_message(text))
             }
             (kind, Some(id)) => self.begin(kind, id, &message),
         };
@@ -154,32 +156,35 @@ impl Bridge {
         match kind {
             "hello" => {
                 let hello: Hello = message.fields()?;
-                let open = begin(Sort::Plain)?;
+                let open = begin(RequestKind::Plain)?;
                 self.run((open, share), kind, move |bridge, _| async move {
-                    bridge.greet(&hello).await.map(Answer::from)
+                    bridge.greet(&hello).await.map(ResponseText::from)
                 });
             }
             "cancel" => {
                 let cancel: Cancel = message.fields()?;
-                let open = begin(Sort::Plain)?;
+                let open = begin(RequestKind::Plain)?;
                 self.run((open, share), kind, move |bridge, _| async move {
                     Ok(bridge.cancel(&cancel).await.into())
                 });
             }
             "page_open" => {
-                let wish: PageOpen = message.fields()?;
-                let (line, frames) = Line::new();
-                let open = begin(Sort::Page(line))?;
+                let request: PageOpen = message.fields()?;
+                let (line, frames) = PageChannel::new();
+                let open = begin(RequestKind::Page(line))?;
                 self.run((open, share), kind, move |bridge, open| async move {
-                    bridge.page(&open, wish, frames).await.map(Answer::from)
+                    bridge
+                        .page(&open, request, frames)
+                        .await
+                        .map(ResponseText::from)
                 });
             }
             _ => {
                 let work = named::read(message);
                 let work = work.ok_or_else(|| Problem::unknown_type(kind))??;
                 let sort = match work.streams() {
-                    true => Sort::Stream,
-                    false => Sort::Plain,
+                    true => RequestKind::Stream,
+                    false => RequestKind::Plain,
                 };
                 let (open, name) = (begin(sort)?, kind.to_owned());
                 self.run((open, share), kind, move |bridge, open| async move {
@@ -193,11 +198,11 @@ impl Bridge {
     /// Runs work concurrently and answers with its result.
     fn run<F>(
         self: &Arc<Self>,
-        (open, share): (Open, Share),
+        (open, share): (OpenRequest, BudgetShare),
         kind: &str,
-        work: impl FnOnce(Arc<Self>, Open) -> F,
+        work: impl FnOnce(Arc<Self>, OpenRequest) -> F,
     ) where
-        F: Future<Output = Result<Answer, Problem>> + Send + 'static,
+        F: Future<Output = Result<ResponseText, Problem>> + Send + 'static,
     {
         let work = work(Arc::clone(self), open.clone());
         let (bridge, kind) = (Arc::clone(self), kind.to_owned());
@@ -212,60 +217,65 @@ impl Bridge {
             bridge.out.answer(open, &kind, result).await;
             if greeted {
                 for status in bridge.statuses.greet() {
-                    bridge.out.say(Said::Status(status)).await;
+                    bridge.out.say(Outgoing::Status(status)).await;
                 }
             }
         });
     }
 
-    async fn work(&self, kind: &str, open: &Open, work: Work) -> Result<Answer, Problem> {
+    async fn work(
+        &self,
+        kind: &str,
+        open: &OpenRequest,
+        work: Operation,
+    ) -> Result<ResponseText, Problem> {
         // The semaphores are never closed.
         let _turn = match &work {
             work if work.streams() => None,
-            Work::Ask(rest) if rest.patient => self.patient.acquire().await.ok(),
+            Operation::Ask(rest) if rest.patient => self.patient.acquire().await.ok(),
             _ => self.at_once.acquire().await.ok(),
         };
         let core = self.core().await?;
         let value = match work {
-            Work::Ask(rest) => return core.ask(&rest).await,
-            Work::Clear(session) => return core.clear_session(&session).await,
-            Work::Chat(question) => {
+            Operation::Ask(rest) => return core.ask(&rest).await,
+            Operation::Clear(session) => return core.clear_session(&session).await,
+            Operation::Chat(question) => {
                 return Ok(self.chat(&core, question, kind, &open.id).await?.into());
             }
-            Work::Follow(path) => {
+            Operation::Follow(path) => {
                 return Ok(self.follow(&core, &path, kind, &open.id).await?.into());
             }
-            Work::Connect(server) => core.connect_server(&server).await?,
-            Work::Connections => core.connections().await?,
-            Work::Tools(server) => core.tools(server.as_ref()).await?,
-            Work::List(server, what) => core.list_of_server(&server, what).await?,
-            Work::Resource(server, uri) => core.resource(&server, &uri).await?,
-            Work::Installed => core.installed().await?,
-            Work::Status(server) => core.server_status(&server).await?,
+            Operation::Connect(server) => core.connect_server(&server).await?,
+            Operation::Connections => core.connections().await?,
+            Operation::Tools(server) => core.tools(server.as_ref()).await?,
+            Operation::List(server, what) => core.list_of_server(&server, what).await?,
+            Operation::Resource(server, uri) => core.resource(&server, &uri).await?,
+            Operation::Installed => core.installed().await?,
+            Operation::Status(server) => core.server_status(&server).await?,
         };
         let json = value.to_string();
         let share = self.out.pending.wait(json.len()).await;
-        Ok(Answer::new(json, share))
+        Ok(ResponseText::new(json, share))
     }
 
     fn page_frame(&self, message: &Message<'_>) -> Result<(), Problem> {
-        let said: PageFrame = message.fields()?;
-        if let Some(line) = self.page_named(&said.page) {
-            line.push(&self.room, said.frame);
+        let text: PageFrame = message.fields()?;
+        if let Some(line) = self.page_named(&text.page) {
+            line.push(&self.room, text.frame);
         }
         Ok(())
     }
 
     fn page_close(&self, message: &Message<'_>) -> Result<(), Problem> {
-        let said: PageClose = message.fields()?;
-        if let Some(line) = self.page_named(&said.page) {
+        let text: PageClose = message.fields()?;
+        if let Some(line) = self.page_named(&text.page) {
             line.close();
         }
         Ok(())
     }
 
     /// `None` if the page has just ended.
-    fn page_named(&self, page: &str) -> Option<Line> {
+    fn page_named(&self, page: &str) -> Option<PageChannel> {
         self.requests.page(&page.parse().ok()?)
     }
 
@@ -324,13 +334,13 @@ impl Bridge {
     /// Finds or starts the server, with a timeout.
     async fn found(&self) -> Result<Arc<Core>, Problem> {
         let mut place = self.place.subscribe();
-        let settled = |place: &Place| match place {
-            Place::Looking | Place::Gone(None) => false,
-            Place::Up(_) | Place::Gone(Some(_)) => true,
+        let settled = |place: &ServerLink| match place {
+            ServerLink::Connecting | ServerLink::Gone(None) => false,
+            ServerLink::Connected(_) | ServerLink::Gone(Some(_)) => true,
         };
         let look = async {
             let _ = place.wait_for(settled).await;
-            let up = |place: &Place| matches!(place, Place::Up(_));
+            let up = |place: &ServerLink| matches!(place, ServerLink::Connected(_));
             // The problem may go away in a moment.
             let _ = tokio::time::timeout(TROUBLE, place.wait_for(up)).await;
         };
@@ -341,16 +351,16 @@ impl Bridge {
     /// The server; waits only if it was never available.
     pub(crate) async fn core(&self) -> Result<Arc<Core>, Problem> {
         let mut place = self.place.subscribe();
-        let looked = place.wait_for(|place| !matches!(place, Place::Looking));
+        let looked = place.wait_for(|place| !matches!(place, ServerLink::Connecting));
         let _ = tokio::time::timeout(FOUND, looked).await;
         up_or_gone(&self.place.borrow())
     }
 }
 
-fn up_or_gone(place: &Place) -> Result<Arc<Core>, Problem> {
+fn up_or_gone(place: &ServerLink) -> Result<Arc<Core>, Problem> {
     match place {
-        Place::Up(core) => Ok(Arc::clone(core)),
-        Place::Looking => Err(Problem::server_gone(None)),
-        Place::Gone(why) => Err(Problem::server_gone(why.as_deref())),
+        ServerLink::Connected(core) => Ok(Arc::clone(core)),
+        ServerLink::Connecting => Err(Problem::server_gone(None)),
+        ServerLink::Gone(why) => Err(Problem::server_gone(why.as_deref())),
     }
 }

@@ -37,17 +37,17 @@ impl Name {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfServer {
+pub(crate) struct ServerFields {
     pub(crate) server_id: Name,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfAnyServer {
+pub(crate) struct AnyServerFields {
     pub(crate) server_id: Option<Name>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfResource {
+pub(crate) struct ResourceFields {
     pub(crate) server_id: Name,
     pub(crate) uri: String,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Logs {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfInstall {
+pub(crate) struct InstallFields {
     pub(crate) install_id: Name,
 }
 
@@ -126,12 +126,12 @@ pub(crate) struct Sessions {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfSession {
+pub(crate) struct SessionPathFields {
     pub(crate) session_id: Name,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ForSession {
+pub(crate) struct SessionFields {
     pub(crate) session_id: Name,
     pub(crate) body: Box<RawValue>,
 }
@@ -157,24 +157,24 @@ pub(crate) struct Follow {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfOrigin {
+pub(crate) struct OriginFields {
     pub(crate) origin: Origin,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfAsk {
+pub(crate) struct AskPath {
     pub(crate) ask: Name,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct ForAsk {
+pub(crate) struct AskFields {
     pub(crate) ask: Name,
     pub(crate) body: Box<RawValue>,
 }
 
 /// The result of a browser action.
 #[derive(Deserialize)]
-pub(crate) struct ForAct {
+pub(crate) struct BrowserActFields {
     pub(crate) act: Name,
     pub(crate) body: Box<RawValue>,
 }
@@ -187,7 +187,7 @@ pub(crate) struct Audit {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct OfChat {
+pub(crate) struct ChatFields {
     pub(crate) chat_id: Name,
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-use super::wire::BridgeTold;
+use super::wire::BridgeMessage;
 
 /// Size limit of a frame from the browser.
 pub const FROM_BROWSER: usize = 16 << 20;
@@ -20,7 +20,7 @@ const PART: usize = 450_000;
 const KEPT: usize = 256 << 10;
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum FrameRead {
     /// A frame, which is in the buffer.
     Frame,
     /// The browser closed the pipe between two frames.
@@ -28,7 +28,7 @@ pub enum Next {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
+pub enum FrameError {
     #[error("a frame has {0} bytes; the limit is {FROM_BROWSER}")]
     TooLarge(u32),
     #[error("the browser closed the pipe in the middle of a message")]
@@ -38,15 +38,15 @@ pub enum Broken {
 }
 
 /// Reads the next frame into a buffer, which grows with the received bytes, not with the announced length.
-pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Next, Broken> {
+pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<FrameRead, FrameError> {
     buffer.clear();
     buffer.shrink_to(KEPT);
     let mut head = [0; 4];
     let mut filled = 0;
     while filled < head.len() {
         match input.read(&mut head[filled..]) {
-            Ok(0) if filled == 0 => return Ok(Next::End),
-            Ok(0) => return Err(Broken::Cut),
+            Ok(0) if filled == 0 => return Ok(FrameRead::End),
+            Ok(0) => return Err(FrameError::Cut),
             Ok(read) => filled += read,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
@@ -55,7 +55,7 @@ pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Next, Brok
     let announced = u32::from_ne_bytes(head);
     let length = usize::try_from(announced).unwrap_or(usize::MAX);
     if length > FROM_BROWSER {
-        return Err(Broken::TooLarge(announced));
+        return Err(FrameError::TooLarge(announced));
     }
     let mut left = length;
     while left > 0 {
@@ -65,14 +65,14 @@ pub fn read(input: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<Next, Brok
             Err(error) => return Err(error.into()),
         };
         if there.is_empty() {
-            return Err(Broken::Cut);
+            return Err(FrameError::Cut);
         }
         let taken = there.len().min(left);
         buffer.extend_from_slice(&there[..taken]);
         input.consume(taken);
         left -= taken;
     }
-    Ok(Next::Frame)
+    Ok(FrameRead::Frame)
 }
 
 fn put(frames: &mut Vec<u8>, json: &str) {
@@ -90,7 +90,7 @@ pub fn write(frames: &mut Vec<u8>, json: &str, number: u64) {
     let pieces = pieces(json);
     let count = pieces.len();
     for (index, piece) in pieces.into_iter().enumerate() {
-        let part = BridgeTold::Part {
+        let part = BridgeMessage::Part {
             part: format!("p{number}"),
             index,
             count,
@@ -128,7 +128,7 @@ mod tests {
 
     fn frames(mut bytes: &[u8]) -> Vec<Value> {
         let (mut found, mut buffer) = (Vec::new(), Vec::new());
-        while read(&mut bytes, &mut buffer).unwrap() == Next::Frame {
+        while read(&mut bytes, &mut buffer).unwrap() == FrameRead::Frame {
             assert!(buffer.len() <= TO_BROWSER);
             found.push(serde_json::from_slice(&buffer).unwrap());
         }
@@ -173,10 +173,10 @@ mod tests {
         let mut buffer = Vec::new();
         let lie = u32::try_from(FROM_BROWSER).unwrap().to_ne_bytes();
         let cut = read(&mut [&lie[..], b"{"].concat().as_slice(), &mut buffer);
-        assert!(matches!(cut, Err(Broken::Cut)));
+        assert!(matches!(cut, Err(FrameError::Cut)));
         assert!(buffer.capacity() < 1024);
         let huge = u32::MAX.to_ne_bytes();
         let refused = read(&mut &huge[..], &mut buffer);
-        assert!(matches!(refused, Err(Broken::TooLarge(u32::MAX))));
+        assert!(matches!(refused, Err(FrameError::TooLarge(u32::MAX))));
     }
 }

@@ -34,5 +34,5 @@ pub use self::{
     named::NAMES,
     problem::Problem,
     serve::{Host, is_own_extension},
-    server::Attached,
+    server::ServerOrigin,
 };

@@ -49,7 +49,7 @@ pub struct Message<'a> {
 
 /// An invalid message, with its id if that could be read.
 #[derive(Debug)]
-pub struct Wrong {
+pub struct InvalidMessage {
     pub id: Option<RequestId>,
     pub problem: Problem,
 }
@@ -65,10 +65,10 @@ struct Envelope<'a> {
 }
 
 /// Parses the envelope.
-pub fn read(bytes: &[u8]) -> Result<Message<'_>, Wrong> {
-    let nameless = |words: &str| Wrong {
+pub fn read(bytes: &[u8]) -> Result<Message<'_>, InvalidMessage> {
+    let nameless = |message: &str| InvalidMessage {
         id: None,
-        problem: Problem::bad_message(words),
+        problem: Problem::bad_message(message),
     };
     let text = std::str::from_utf8(bytes).map_err(|_| nameless("the message is not UTF-8"))?;
     // serde would parse a list as fields in order.
@@ -81,7 +81,7 @@ pub fn read(bytes: &[u8]) -> Result<Message<'_>, Wrong> {
     let id = id.and_then(|id| id.parse().ok());
     let Some(kind) = envelope.kind.and_then(string) else {
         let problem = Problem::bad_message("`type` must be a string");
-        return Err(Wrong { id, problem });
+        return Err(InvalidMessage { id, problem });
     };
     Ok(Message {
         kind,
@@ -103,10 +103,10 @@ impl Message<'_> {
     pub fn fields<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let mut json = serde_json::Deserializer::from_str(self.text);
         serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let words: String = error.inner().to_string().chars().take(300).collect();
+            let message: String = error.inner().to_string().chars().take(300).collect();
             match error.path().to_string().as_str() {
-                "." => Problem::bad_field(&words),
-                path => Problem::bad_field(&format!("`{path}`: {words}")),
+                "." => Problem::bad_field(&message),
+                path => Problem::bad_field(&format!("`{path}`: {message}")),
             }
         })
     }

@@ -7,13 +7,14 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
     fields::{
-        Active, AnyBody, Audit, Body, CallTool, Catalog, Follow, ForAct, ForAsk, ForSession,
-        History, Logs, Name, OfAnyServer, OfAsk, OfChat, OfInstall, OfOrigin, OfResource, OfServer,
-        OfSession, Prompt, Question, Search, Secrets, Sessions, ToolCall,
+        Active, AnyBody, AnyServerFields, AskFields, AskPath, Audit, Body, BrowserActFields,
+        CallTool, Catalog, ChatFields, Follow, History, InstallFields, Logs, Name, OriginFields,
+        Prompt, Question, ResourceFields, Search, Secrets, ServerFields, SessionFields,
+        SessionPathFields, Sessions, ToolCall,
     },
     message::Message,
     problem::Problem,
-    server::Rest,
+    server::RestCall,
 };
 
 /// Message types that need the server.
@@ -79,9 +80,9 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// The work for a message.
-pub(crate) enum Work {
+pub(crate) enum Operation {
     /// One request, whose response is the result.
-    Ask(Rest),
+    Ask(RestCall),
     /// Start an MCP server, and wait until it is ready or failed.
     Connect(Name),
     /// MCP servers that are ready or starting.
@@ -103,7 +104,7 @@ pub(crate) enum Work {
     Follow(String),
 }
 
-impl Work {
+impl Operation {
     /// Whether events come before the answer.
     pub(crate) fn streams(&self) -> bool {
         matches!(self, Self::Chat(_) | Self::Follow(_))
@@ -145,49 +146,57 @@ pub(crate) fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
 }
 
 /// `None` for an unknown type.
-pub(crate) fn read(message: &Message<'_>) -> Option<Result<Work, Problem>> {
+pub(crate) fn read(message: &Message<'_>) -> Option<Result<Operation, Problem>> {
     let kind = message.kind.as_ref();
     NAMES.contains(&kind).then(|| work(kind, message))
 }
 
-fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
+fn work(kind: &str, message: &Message<'_>) -> Result<Operation, Problem> {
     let of_server = |what: &str| -> Result<String, Problem> {
-        let fields: OfServer = message.fields()?;
+        let fields: ServerFields = message.fields()?;
         Ok(server(&fields.server_id, what))
     };
     let of_session = |what: &str| -> Result<String, Problem> {
-        let fields: OfSession = message.fields()?;
+        let fields: SessionPathFields = message.fields()?;
         Ok(session(&fields.session_id, what))
     };
-    let for_session = |method: Method, what: &str| -> Result<Rest, Problem> {
-        let fields: ForSession = message.fields()?;
-        Ok(Rest::new(method, session(&fields.session_id, what)).with(fields.body))
+    let for_session = |method: Method, what: &str| -> Result<RestCall, Problem> {
+        let fields: SessionFields = message.fields()?;
+        Ok(RestCall::new(method, session(&fields.session_id, what)).with(fields.body))
     };
     let body = || message.fields::<Body>().map(|fields| fields.body);
     let rest = match kind {
-        "list_servers" => Rest::get(SERVERS),
-        "add_server" => Rest::post(SERVERS).with(body()?),
-        "remove_server" | "uninstall_server" => Rest::delete(of_server("")?),
-        "connect_server" | "start_installed" => Rest::post(of_server("/start")?),
+        "list_servers" => RestCall::get(SERVERS),
+        "add_server" => RestCall::post(SERVERS).with(body()?),
+        "remove_server" | "uninstall_server" => RestCall::delete(of_server("")?),
+        "connect_server" | "start_installed" => RestCall::post(of_server("/start")?),
         "disconnect_server" | "stop_installed" | "mcp_disconnect" => {
-            Rest::post(of_server("/stop")?)
+            RestCall::post(of_server("/stop")?)
         }
-        "server_login" => Rest::post(of_server("/login")?),
-        "server_logout" => Rest::post(of_server("/logout")?),
-        "mcp_connect" => return Ok(Work::Connect(message.fields::<OfServer>()?.server_id)),
-        "mcp_list_connections" => return Ok(Work::Connections),
-        "mcp_list_tools" => return Ok(Work::Tools(message.fields::<OfAnyServer>()?.server_id)),
+        "server_login" => RestCall::post(of_server("/login")?),
+        "server_logout" => RestCall::post(of_server("/logout")?),
+        "mcp_connect" => {
+            return Ok(Operation::Connect(
+                message.fields::<ServerFields>()?.server_id,
+            ));
+        }
+        "mcp_list_connections" => return Ok(Operation::Connections),
+        "mcp_list_tools" => {
+            return Ok(Operation::Tools(
+                message.fields::<AnyServerFields>()?.server_id,
+            ));
+        }
         "mcp_list_resources" => {
-            let fields: OfServer = message.fields()?;
-            return Ok(Work::List(fields.server_id, "resources"));
+            let fields: ServerFields = message.fields()?;
+            return Ok(Operation::List(fields.server_id, "resources"));
         }
         "mcp_list_prompts" => {
-            let fields: OfServer = message.fields()?;
-            return Ok(Work::List(fields.server_id, "prompts"));
+            let fields: ServerFields = message.fields()?;
+            return Ok(Operation::List(fields.server_id, "prompts"));
         }
         "mcp_read_resource" => {
-            let fields: OfResource = message.fields()?;
-            return Ok(Work::Resource(fields.server_id, fields.uri));
+            let fields: ResourceFields = message.fields()?;
+            return Ok(Operation::Resource(fields.server_id, fields.uri));
         }
         "mcp_call_tool" => {
             let fields: ToolCall = message.fields()?;
@@ -195,12 +204,14 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
                 tool: &fields.tool,
                 args: fields.args.as_deref(),
             };
-            Rest::post("/api/tools/call").with(raw(&call)?).patiently()
+            RestCall::post("/api/tools/call")
+                .with(raw(&call)?)
+                .patiently()
         }
         "catalog_get" => {
             let fields: Catalog = message.fields()?;
             let parts = [("cursor", fields.cursor), ("limit", number(fields.limit))];
-            Rest::get(query("/api/mcp/catalog", &parts))
+            RestCall::get(query("/api/mcp/catalog", &parts))
         }
         "catalog_search" => {
             let fields: Search = message.fields()?;
@@ -209,66 +220,73 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
                 ("cursor", fields.cursor),
                 ("limit", number(fields.limit)),
             ];
-            Rest::get(query("/api/mcp/catalog", &parts))
+            RestCall::get(query("/api/mcp/catalog", &parts))
         }
-        "catalog_refresh" => Rest::post("/api/mcp/catalog/refresh"),
-        "check_runtimes" => Rest::get("/api/mcp/runtimes"),
-        "install_server" => Rest::post("/api/mcp/installs").with(body()?),
-        "list_installed" => return Ok(Work::Installed),
+        "catalog_refresh" => RestCall::post("/api/mcp/catalog/refresh"),
+        "check_runtimes" => RestCall::get("/api/mcp/runtimes"),
+        "install_server" => RestCall::post("/api/mcp/installs").with(body()?),
+        "list_installed" => return Ok(Operation::Installed),
         "cancel_install" => {
-            let fields: OfInstall = message.fields()?;
+            let fields: InstallFields = message.fields()?;
             let id = fields.install_id.in_path();
-            Rest::delete(format!("/api/mcp/installs/{id}"))
+            RestCall::delete(format!("/api/mcp/installs/{id}"))
         }
         "set_server_secrets" => {
             let fields: Secrets = message.fields()?;
             let body = raw(&json!({ "secrets": fields.secrets }))?;
-            Rest::new(Method::PUT, server(&fields.server_id, "/secrets")).with(body)
+            RestCall::new(Method::PUT, server(&fields.server_id, "/secrets")).with(body)
         }
-        "get_server_status" => return Ok(Work::Status(message.fields::<OfServer>()?.server_id)),
+        "get_server_status" => {
+            return Ok(Operation::Status(
+                message.fields::<ServerFields>()?.server_id,
+            ));
+        }
         "get_server_logs" => {
             let fields: Logs = message.fields()?;
             let path = server(&fields.server_id, "/logs");
-            Rest::get(query(&path, &[("after", number(fields.after))]))
+            RestCall::get(query(&path, &[("after", number(fields.after))]))
         }
-        "llm_detect" => Rest::post("/api/providers/detect"),
-        "llm_list_providers" => Rest::get("/api/providers"),
-        "llm_list_models" => Rest::get("/api/models"),
+        "llm_detect" => RestCall::post("/api/providers/detect"),
+        "llm_list_providers" => RestCall::get("/api/providers"),
+        "llm_list_models" => RestCall::get("/api/models"),
         "llm_set_active" => {
             let fields: Active = message.fields()?;
             if !(fields.model.is_null() || fields.model.is_string()) {
                 return Err(Problem::bad_field("`model` must be a string or null"));
             }
             let body = raw(&json!({ "model": fields.model }))?;
-            Rest::new(Method::PUT, "/api/models/default").with(body)
+            RestCall::new(Method::PUT, "/api/models/default").with(body)
         }
-        "llm_chat" => return Ok(Work::Chat(message.fields::<Question>()?.body)),
+        "llm_chat" => return Ok(Operation::Chat(message.fields::<Question>()?.body)),
         "chat_create_session" => {
             let fields: AnyBody = message.fields()?;
             let body = fields.body.map_or_else(|| raw(&json!({})), Ok)?;
-            Rest::post("/api/sessions").with(body)
+            RestCall::post("/api/sessions").with(body)
         }
         "chat_list_sessions" => {
             let fields: Sessions = message.fields()?;
             let parts = [("limit", number(fields.limit)), ("before", fields.before)];
-            Rest::get(query("/api/sessions", &parts))
+            RestCall::get(query("/api/sessions", &parts))
         }
-        "chat_get_session" => Rest::get(of_session("")?),
+        "chat_get_session" => RestCall::get(of_session("")?),
         "chat_update_session" => for_session(Method::PATCH, "")?,
-        "chat_delete_session" => Rest::delete(of_session("")?),
+        "chat_delete_session" => RestCall::delete(of_session("")?),
         "chat_clear_messages" => {
-            return Ok(Work::Clear(message.fields::<OfSession>()?.session_id));
+            return Ok(Operation::Clear(
+                message.fields::<SessionPathFields>()?.session_id,
+            ));
         }
         "chat_send_message" => {
             let fields: Prompt = message.fields()?;
             let name = fields.idempotency_key.map(HeaderValue::try_from);
-            let mut rest = Rest::post(session(&fields.session_id, "/messages")).with(fields.body);
+            let mut rest =
+                RestCall::post(session(&fields.session_id, "/messages")).with(fields.body);
             rest.once = name.transpose().map_err(|_| {
                 Problem::bad_field("`idempotency_key` must have 1 to 200 printable characters")
             })?;
             rest
         }
-        "chat_stop" => Rest::post(of_session("/stop")?),
+        "chat_stop" => RestCall::post(of_session("/stop")?),
         "chat_answer" => for_session(Method::POST, "/answers")?,
         "chat_history" => {
             let fields: History = message.fields()?;
@@ -277,33 +295,33 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
                 ("before", number(fields.before)),
                 ("limit", number(fields.limit)),
             ];
-            Rest::get(query("/api/history", &parts))
+            RestCall::get(query("/api/history", &parts))
         }
         "chat_follow" => {
             let fields: Follow = message.fields()?;
             let path = session(&fields.session_id, "/events");
             let path = query(&path, &[("since", number(fields.since))]);
-            return Ok(Work::Follow(path));
+            return Ok(Operation::Follow(path));
         }
-        "list_agents" => Rest::get("/api/agents"),
-        "permission_list" => Rest::get("/api/permissions"),
-        "permission_set" => Rest::new(Method::PATCH, "/api/permissions").with(body()?),
+        "list_agents" => RestCall::get("/api/agents"),
+        "permission_list" => RestCall::get("/api/permissions"),
+        "permission_set" => RestCall::new(Method::PATCH, "/api/permissions").with(body()?),
         "permission_forget" => {
-            let fields: OfOrigin = message.fields()?;
+            let fields: OriginFields = message.fields()?;
             let origin = Some(fields.origin.as_str().to_owned());
-            Rest::delete(query("/api/permissions", &[("origin", origin)]))
+            RestCall::delete(query("/api/permissions", &[("origin", origin)]))
         }
-        "ask_list" => Rest::get("/api/asks"),
-        "ask_get" => Rest::get(ask(&message.fields::<OfAsk>()?.ask)),
+        "ask_list" => RestCall::get("/api/asks"),
+        "ask_get" => RestCall::get(ask(&message.fields::<AskPath>()?.ask)),
         "ask_answer" => {
-            let fields: ForAsk = message.fields()?;
-            Rest::post(ask(&fields.ask)).with(fields.body)
+            let fields: AskFields = message.fields()?;
+            RestCall::post(ask(&fields.ask)).with(fields.body)
         }
-        "ask_dismiss" => Rest::delete(ask(&message.fields::<OfAsk>()?.ask)),
+        "ask_dismiss" => RestCall::delete(ask(&message.fields::<AskPath>()?.ask)),
         "ask_watch" => {
-            let fields: OfAsk = message.fields()?;
+            let fields: AskPath = message.fields()?;
             let asked = Some(fields.ask.as_str().to_owned());
-            return Ok(Work::Follow(query("/ws/asks", &[("ask", asked)])));
+            return Ok(Operation::Follow(query("/ws/asks", &[("ask", asked)])));
         }
         "permission_audit" => {
             let fields: Audit = message.fields()?;
@@ -312,20 +330,20 @@ fn work(kind: &str, message: &Message<'_>) -> Result<Work, Problem> {
                 ("before", number(fields.before)),
                 ("limit", number(fields.limit)),
             ];
-            Rest::get(query("/api/permissions/audit", &parts))
+            RestCall::get(query("/api/permissions/audit", &parts))
         }
-        "panel_enter" => Rest::post("/api/panel").with(body()?),
+        "panel_enter" => RestCall::post("/api/panel").with(body()?),
         "panel_close" => {
-            let fields: OfChat = message.fields()?;
-            Rest::delete(format!("/api/panel/{}", fields.chat_id.in_path()))
+            let fields: ChatFields = message.fields()?;
+            RestCall::delete(format!("/api/panel/{}", fields.chat_id.in_path()))
         }
-        "browser_attach" => return Ok(Work::Follow("/ws/browser".to_owned())),
+        "browser_attach" => return Ok(Operation::Follow("/ws/browser".to_owned())),
         "browser_answer" => {
-            let fields: ForAct = message.fields()?;
+            let fields: BrowserActFields = message.fields()?;
             let path = format!("/api/browser/acts/{}", fields.act.in_path());
-            Rest::post(path).with(fields.body)
+            RestCall::post(path).with(fields.body)
         }
         _ => return Err(Problem::unknown_type(kind)),
     };
-    Ok(Work::Ask(rest))
+    Ok(Operation::Ask(rest))
 }

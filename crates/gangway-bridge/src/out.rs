@@ -12,9 +12,9 @@ use crate::{
     frame,
     message::RequestId,
     problem::Problem,
-    requests::{Open, Requests, Room, Share},
-    status::{Kind, Statuses},
-    wire::BridgeTold,
+    requests::{BudgetShare, MemoryBudget, OpenRequest, Requests},
+    status::{StatusKind, Statuses},
+    wire::BridgeMessage,
 };
 
 /// Queue limit for a slow browser.
@@ -27,34 +27,34 @@ const GATHERED: usize = 64 << 10;
 const KEPT: usize = 256 << 10;
 
 /// A JSON text, with its share of the memory for pending answers.
-pub(crate) struct Answer {
+pub(crate) struct ResponseText {
     pub(crate) json: String,
-    share: Option<Share>,
+    share: Option<BudgetShare>,
 }
 
-impl Answer {
-    pub(crate) fn new(json: String, share: Option<Share>) -> Self {
+impl ResponseText {
+    pub(crate) fn new(json: String, share: Option<BudgetShare>) -> Self {
         Self { json, share }
     }
 }
 
-impl From<String> for Answer {
+impl From<String> for ResponseText {
     fn from(json: String) -> Self {
         Self::new(json, None)
     }
 }
 
-pub(crate) enum Said {
+pub(crate) enum Outgoing {
     /// A message that answers no request.
-    Message(Answer),
-    Answer(Open, Answer),
+    Message(ResponseText),
+    Answer(OpenRequest, ResponseText),
     /// The newest status of this kind.
-    Status(Kind),
+    Status(StatusKind),
 }
 
-pub(crate) struct Out {
-    queue: mpsc::Sender<Said>,
-    pub(crate) pending: Room,
+pub(crate) struct OutputQueue {
+    queue: mpsc::Sender<Outgoing>,
+    pub(crate) pending: MemoryBudget,
     pipe: Arc<Pipe>,
 }
 
@@ -93,13 +93,13 @@ impl Pipe {
     }
 }
 
-impl Out {
+impl OutputQueue {
     /// Writes on its own thread; cancels `closed` when the browser no longer reads.
     pub(crate) fn new(
         to: Box<dyn Write + Send>,
         requests: Arc<Requests>,
         statuses: Arc<Statuses>,
-        pending: Room,
+        pending: MemoryBudget,
         closed: CancellationToken,
     ) -> std::io::Result<Self> {
         let (queue, mut waiting) = mpsc::channel(WAITING);
@@ -111,22 +111,22 @@ impl Out {
         let pipe = Arc::new(Pipe { inner, closed });
         let writing = Arc::clone(&pipe);
         let write = move || {
-            while let Some(said) = waiting.blocking_recv() {
+            while let Some(message) = waiting.blocking_recv() {
                 let mut inner = writing.lock();
-                let mut next = Some(said);
+                let mut next = Some(message);
                 let mut shares = Vec::new();
-                while let Some(said) = next {
-                    match said {
-                        Said::Message(Answer { json, share }) => {
+                while let Some(message) = next {
+                    match message {
+                        Outgoing::Message(ResponseText { json, share }) => {
                             inner.put(&json);
                             shares.push(share);
                         }
-                        Said::Answer(open, Answer { json, share }) => {
+                        Outgoing::Answer(open, ResponseText { json, share }) => {
                             requests.end(&open);
                             inner.put(&json);
                             shares.push(share);
                         }
-                        Said::Status(kind) => {
+                        Outgoing::Status(kind) => {
                             if let Some(json) = statuses.take(kind) {
                                 inner.put(&json);
                             }
@@ -159,22 +159,28 @@ impl Out {
         self.now(&error(id, problem, still_open));
     }
 
-    pub(crate) async fn say(&self, said: Said) {
+    pub(crate) async fn say(&self, message: Outgoing) {
         // The receiver lives as long as the process.
-        let _ = self.queue.send(said).await;
+        let _ = self.queue.send(message).await;
     }
 
     /// Sends a message that answers no request, once there is room.
     pub(crate) async fn message(&self, json: String) {
         let share = self.pending.wait(json.len()).await;
-        self.say(Said::Message(Answer::new(json, share))).await;
+        self.say(Outgoing::Message(ResponseText::new(json, share)))
+            .await;
     }
 
     /// Sends the final answer to a request.
-    pub(crate) async fn answer(&self, open: Open, kind: &str, result: Result<Answer, Problem>) {
+    pub(crate) async fn answer(
+        &self,
+        open: OpenRequest,
+        kind: &str,
+        result: Result<ResponseText, Problem>,
+    ) {
         let id = &open.id;
         let answer = match result {
-            Ok(Answer { json, share }) => Answer::new(
+            Ok(ResponseText { json, share }) => ResponseText::new(
                 format!(r#"{{"type":"{kind}_result","request_id":"{id}","result":{json}}}"#),
                 share,
             ),
@@ -184,7 +190,7 @@ impl Out {
             true => error(Some(id), &too_long(), false).into(),
             false => answer,
         };
-        self.say(Said::Answer(open, answer)).await;
+        self.say(Outgoing::Answer(open, answer)).await;
     }
 }
 
@@ -194,7 +200,7 @@ pub(crate) fn too_long() -> Problem {
 }
 
 fn error(id: Option<&RequestId>, problem: &Problem, still_open: bool) -> String {
-    let error = BridgeTold::Error {
+    let error = BridgeMessage::Error {
         request_id: id.map(ToString::to_string),
         refused: still_open,
         error: problem,
@@ -227,11 +233,11 @@ mod tests {
     #[tokio::test]
     async fn what_waits_for_the_browser_is_bounded_in_bytes_and_nothing_is_lost() {
         let (read, browser) = std::sync::mpsc::channel();
-        let out = Out::new(
+        let out = OutputQueue::new(
             Box::new(Slow(browser)),
             Arc::default(),
             Arc::default(),
-            Room::of(100),
+            MemoryBudget::of(100),
             CancellationToken::new(),
         )
         .unwrap();

@@ -24,7 +24,7 @@ use crate::{
     frame,
     message::RequestId,
     problem::Problem,
-    requests::{Open, Room, Share},
+    requests::{BudgetShare, MemoryBudget, OpenRequest},
     server::Socket,
     streams::{closed, closed_by},
 };
@@ -40,20 +40,20 @@ const EARLY: usize = 64;
 /// Frames queued for a slow server.
 const WAITING: usize = 1024;
 
-enum Held {
+enum QueuedFrame {
     /// A frame, with its share of memory.
-    Frame(String, Share),
+    Frame(String, BudgetShare),
     Close,
 }
 
 /// Why a page is closed early.
 #[derive(Debug, Clone, Copy)]
-enum Why {
+enum CloseReason {
     TooLarge,
     TooMany,
 }
 
-impl Why {
+impl CloseReason {
     fn answer(self) -> Result<String, Problem> {
         match self {
             Self::TooLarge => Ok(closed(1009, "a frame is too large")),
@@ -66,20 +66,20 @@ impl Why {
 
 /// The sending end to a page's connection.
 #[derive(Clone)]
-pub(crate) struct Line {
-    frames: mpsc::Sender<Held>,
+pub(crate) struct PageChannel {
+    frames: mpsc::Sender<QueuedFrame>,
     open: Arc<AtomicBool>,
     end: CancellationToken,
-    why: Arc<OnceLock<Why>>,
+    why: Arc<OnceLock<CloseReason>>,
 }
 
 /// The receiving end.
 pub(crate) struct Frames {
-    waiting: mpsc::Receiver<Held>,
-    line: Line,
+    waiting: mpsc::Receiver<QueuedFrame>,
+    line: PageChannel,
 }
 
-impl Line {
+impl PageChannel {
     pub(crate) fn new() -> (Self, Frames) {
         let (frames, waiting) = mpsc::channel(WAITING);
         let line = Self {
@@ -99,31 +99,31 @@ impl Line {
     }
 
     /// Queues a frame; never waits.
-    pub(crate) fn push(&self, room: &Room, text: String) {
+    pub(crate) fn push(&self, room: &MemoryBudget, text: String) {
         if text.len() > FRAME {
-            return self.end(Why::TooLarge);
+            return self.end(CloseReason::TooLarge);
         }
         let waiting = self.frames.max_capacity() - self.frames.capacity();
         let early = !self.open.load(Ordering::Relaxed) && waiting >= EARLY;
         let share = room.share(text.len()).filter(|_| !early);
-        let kept = share.is_some_and(|share| {
+        let stored = share.is_some_and(|share| {
             // If the receiver is gone, the page has just been answered.
-            let sent = self.frames.try_send(Held::Frame(text, share));
+            let sent = self.frames.try_send(QueuedFrame::Frame(text, share));
             !matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
         });
-        if !kept {
-            self.end(Why::TooMany);
+        if !stored {
+            self.end(CloseReason::TooMany);
         }
     }
 
     /// Closes the page after its queued frames.
     pub(crate) fn close(&self) {
-        if self.frames.try_send(Held::Close).is_err() {
-            self.end(Why::TooMany);
+        if self.frames.try_send(QueuedFrame::Close).is_err() {
+            self.end(CloseReason::TooMany);
         }
     }
 
-    fn end(&self, why: Why) {
+    fn end(&self, why: CloseReason) {
         let _ = self.why.set(why);
         self.end.cancel();
     }
@@ -146,8 +146,8 @@ impl Bridge {
     /// Connects a page and forwards frames until one side closes.
     pub(crate) async fn page(
         &self,
-        open: &Open,
-        wish: PageOpen,
+        open: &OpenRequest,
+        request: PageOpen,
         frames: Frames,
     ) -> Result<String, Problem> {
         let Frames { waiting, line } = frames;
@@ -155,17 +155,17 @@ impl Bridge {
             let core = self.core().await?;
             let mut socket = core.socket(SOCKET).await?;
             let mut hello = json!({
-                "type": "hello", "v": 1, "origin": wish.origin, "tab": wish.tab.to_string(),
-                "ancestors": wish.ancestors,
+                "type": "hello", "v": 1, "origin": request.origin, "tab": request.tab.to_string(),
+                "ancestors": request.ancestors,
             });
-            if let Some(visit) = wish.visit {
+            if let Some(visit) = request.visit {
                 hello["visit"] = visit.into();
             }
-            if let Some(seen) = wish.seen {
+            if let Some(seen) = request.seen {
                 hello["seen"] = seen.into();
             }
-            let said = socket.send(Message::text(hello.to_string())).await;
-            Ok::<_, Problem>(said.is_ok().then_some(socket))
+            let message = socket.send(Message::text(hello.to_string())).await;
+            Ok::<_, Problem>(message.is_ok().then_some(socket))
         };
         let ended = || {
             line.why
@@ -190,7 +190,7 @@ impl Bridge {
         &self,
         id: &RequestId,
         socket: Socket,
-        mut waiting: mpsc::Receiver<Held>,
+        mut waiting: mpsc::Receiver<QueuedFrame>,
     ) -> String {
         let (mut sink, mut inbox) = socket.split();
         let (code, reason) = tokio::select! {
@@ -232,10 +232,10 @@ impl Bridge {
 /// Forwards a page's frames until one is not allowed.
 async fn tell(
     sink: &mut SplitSink<Socket, Message>,
-    waiting: &mut mpsc::Receiver<Held>,
+    waiting: &mut mpsc::Receiver<QueuedFrame>,
 ) -> (u16, &'static str) {
     while let Some(held) = waiting.recv().await {
-        let Held::Frame(text, _share) = held else {
+        let QueuedFrame::Frame(text, _share) = held else {
             return (1000, "");
         };
         if !is_allowed(&text) {

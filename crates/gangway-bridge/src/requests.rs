@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use crate::{message::RequestId, pages::Line, problem::Problem};
+use crate::{message::RequestId, pages::PageChannel, problem::Problem};
 
 /// Limit on open requests.
 pub const REQUESTS: usize = 1024;
@@ -30,46 +30,46 @@ pub(crate) const PENDING: usize = 256 << 20;
 
 /// A memory budget.
 #[derive(Clone)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub(crate) struct MemoryBudget(Arc<Semaphore>);
 
 /// Released on drop.
-pub(crate) type Share = OwnedSemaphorePermit;
+pub(crate) type BudgetShare = OwnedSemaphorePermit;
 
-impl Default for Room {
+impl Default for MemoryBudget {
     fn default() -> Self {
         Self::of(HELD)
     }
 }
 
-impl Room {
+impl MemoryBudget {
     pub(crate) fn of(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(bytes)))
     }
 
     /// Waits for this many bytes. The holder of a share must not wait for another.
-    pub(crate) async fn wait(&self, bytes: usize) -> Option<Share> {
+    pub(crate) async fn wait(&self, bytes: usize) -> Option<BudgetShare> {
         let bytes = u32::try_from(bytes).ok()?;
         // The semaphore is never closed.
         Arc::clone(&self.0).acquire_many_owned(bytes).await.ok()
     }
 
     /// `None` if there is not enough room.
-    pub(crate) fn share(&self, bytes: usize) -> Option<Share> {
+    pub(crate) fn share(&self, bytes: usize) -> Option<BudgetShare> {
         let bytes = u32::try_from(bytes).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
     }
 }
 
 /// Kinds of requests, for the limits.
-pub(crate) enum Sort {
+pub(crate) enum RequestKind {
     Plain,
     /// With events before the answer.
     Stream,
-    Page(Line),
+    Page(PageChannel),
 }
 
 #[derive(Clone)]
-pub(crate) struct Open {
+pub(crate) struct OpenRequest {
     pub(crate) id: RequestId,
     /// Cancelled when the answer is no longer wanted.
     pub(crate) stop: CancellationToken,
@@ -78,7 +78,7 @@ pub(crate) struct Open {
     cancelled: Arc<AtomicBool>,
 }
 
-impl Open {
+impl OpenRequest {
     /// Marks it as cancelled.
     pub(crate) fn give_up(&self) -> Problem {
         self.cancelled.store(true, Ordering::Relaxed);
@@ -90,60 +90,61 @@ impl Open {
     }
 }
 
-struct Entry {
-    open: Open,
-    sort: Sort,
+struct RequestEntry {
+    open: OpenRequest,
+    sort: RequestKind,
 }
 
 #[derive(Default)]
 pub(crate) struct Requests {
-    open: Mutex<HashMap<RequestId, Entry>>,
+    open: Mutex<HashMap<RequestId, RequestEntry>>,
 }
 
 impl Requests {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Entry>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, RequestEntry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a request, if its id is unused and the limits allow it.
-    pub(crate) fn begin(&self, id: RequestId, sort: Sort) -> Result<Open, Problem> {
+    pub(crate) fn begin(&self, id: RequestId, sort: RequestKind) -> Result<OpenRequest, Problem> {
         let mut requests = self.lock();
         if requests.contains_key(&id) {
             return Err(Problem::duplicate());
         }
-        let count = |fits: fn(&Sort) -> bool| requests.values().filter(|e| fits(&e.sort)).count();
-        let pages = |sort: &Sort| matches!(sort, Sort::Page(_));
+        let count =
+            |fits: fn(&RequestKind) -> bool| requests.values().filter(|e| fits(&e.sort)).count();
+        let pages = |sort: &RequestKind| matches!(sort, RequestKind::Page(_));
         let full = match sort {
             // Counting is needed only near the limit.
-            Sort::Page(_) if requests.len() >= PAGES && count(pages) >= PAGES => {
+            RequestKind::Page(_) if requests.len() >= PAGES && count(pages) >= PAGES => {
                 Some(format!("at most {PAGES} pages may be open"))
             }
-            Sort::Page(_) => None,
+            RequestKind::Page(_) => None,
             _ if requests.len() >= REQUESTS
-                && count(|sort| !matches!(sort, Sort::Page(_))) >= REQUESTS =>
+                && count(|sort| !matches!(sort, RequestKind::Page(_))) >= REQUESTS =>
             {
                 Some(format!(
                     "at most {REQUESTS} requests may be open; wait for answers"
                 ))
             }
-            Sort::Stream
+            RequestKind::Stream
                 if requests.len() >= STREAMS
-                    && count(|sort| matches!(sort, Sort::Stream)) >= STREAMS =>
+                    && count(|sort| matches!(sort, RequestKind::Stream)) >= STREAMS =>
             {
                 Some(format!("at most {STREAMS} streams may be open; cancel one"))
             }
             _ => None,
         };
-        if let Some(words) = full {
-            return Err(Problem::too_many(words));
+        if let Some(message) = full {
+            return Err(Problem::too_many(message));
         }
-        let open = Open {
+        let open = OpenRequest {
             id: id.clone(),
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
             cancelled: Arc::default(),
         };
-        let entry = Entry {
+        let entry = RequestEntry {
             open: open.clone(),
             sort,
         };
@@ -156,22 +157,22 @@ impl Requests {
     }
 
     /// A request that can be cancelled; pages cannot.
-    pub(crate) fn find(&self, id: &RequestId) -> Option<Open> {
+    pub(crate) fn find(&self, id: &RequestId) -> Option<OpenRequest> {
         let requests = self.lock();
         let entry = requests.get(id)?;
-        let plain = !matches!(entry.sort, Sort::Page(_));
+        let plain = !matches!(entry.sort, RequestKind::Page(_));
         plain.then(|| entry.open.clone())
     }
 
-    pub(crate) fn page(&self, id: &RequestId) -> Option<Line> {
+    pub(crate) fn page(&self, id: &RequestId) -> Option<PageChannel> {
         match &self.lock().get(id)?.sort {
-            Sort::Page(line) => Some(line.clone()),
+            RequestKind::Page(line) => Some(line.clone()),
             _ => None,
         }
     }
 
     /// Frees the id; the answer is being written.
-    pub(crate) fn end(&self, open: &Open) {
+    pub(crate) fn end(&self, open: &OpenRequest) {
         self.lock().remove(&open.id);
         open.ended.cancel();
     }

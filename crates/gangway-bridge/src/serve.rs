@@ -11,7 +11,7 @@ use crate::{
     bridge::Bridge,
     install::manifest::{CHROMIUM_ORIGIN, FIREFOX_ID},
     pipe::{self, Pipes},
-    server::{Attached, Core},
+    server::{Core, ServerOrigin},
     start,
 };
 
@@ -114,8 +114,8 @@ async fn keep<C: Fn() -> anyhow::Result<()>>(bridge: &Bridge, finder: &Finder<C>
 
 async fn use_it(bridge: &Bridge, note: &ServerNote) -> Result<(), String> {
     let attached = match note.for_browser {
-        true => Attached::Own,
-        false => Attached::Server,
+        true => ServerOrigin::Own,
+        false => ServerOrigin::Server,
     };
     let core = Core::new(note, attached).map_err(|error| error.to_string())?;
     bridge.attach(core).await.map_err(|problem| problem.message)

@@ -17,9 +17,9 @@ use ts_rs::TS;
 
 use crate::{
     frame,
-    out::{Answer, too_long},
+    out::{ResponseText, too_long},
     problem::Problem,
-    requests::{PENDING, Room},
+    requests::{MemoryBudget, PENDING},
 };
 
 /// Timeout of a request that needs no decision of the user.
@@ -36,7 +36,7 @@ const AGAIN: usize = 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Attached {
+pub enum ServerOrigin {
     /// It was already running.
     Server,
     /// It was started by this process.
@@ -46,16 +46,16 @@ pub enum Attached {
 pub struct Core {
     pub(crate) url: String,
     token: String,
-    pub(crate) attached: Attached,
+    pub(crate) attached: ServerOrigin,
     http: reqwest::Client,
     /// Cancelled when it is gone.
     pub(crate) gone: CancellationToken,
     /// Memory for answers that the browser has not read yet.
-    pub(crate) pending: Room,
+    pub(crate) pending: MemoryBudget,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Rest {
+pub(crate) struct RestCall {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Box<RawValue>>,
@@ -65,7 +65,7 @@ pub(crate) struct Rest {
     pub(crate) patient: bool,
 }
 
-impl Rest {
+impl RestCall {
     pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             method,
@@ -102,7 +102,7 @@ impl Rest {
 pub(crate) type Socket = WebSocketStream<TcpStream>;
 
 impl Core {
-    pub fn new(note: &ServerNote, attached: Attached) -> reqwest::Result<Self> {
+    pub fn new(note: &ServerNote, attached: ServerOrigin) -> reqwest::Result<Self> {
         let http = gangway_client::local_http()
             .connect_timeout(CONNECT)
             .build()?;
@@ -112,11 +112,11 @@ impl Core {
             attached,
             http,
             gone: CancellationToken::new(),
-            pending: Room::of(PENDING),
+            pending: MemoryBudget::of(PENDING),
         })
     }
 
-    fn request(&self, rest: &Rest) -> reqwest::RequestBuilder {
+    fn request(&self, rest: &RestCall) -> reqwest::RequestBuilder {
         let request = self
             .http
             .request(rest.method.clone(), format!("{}{}", self.url, rest.path))
@@ -136,7 +136,7 @@ impl Core {
     }
 
     /// The JSON response of a route, or null if it is empty.
-    pub(crate) async fn ask(&self, rest: &Rest) -> Result<Answer, Problem> {
+    pub(crate) async fn ask(&self, rest: &RestCall) -> Result<ResponseText, Problem> {
         self.while_there(async {
             let response = self.send(rest, &[]).await?;
             let answer = self.text(response).await?;
@@ -153,7 +153,7 @@ impl Core {
     /// The same with extra headers; the body is not read yet.
     pub(crate) async fn send(
         &self,
-        rest: &Rest,
+        rest: &RestCall,
         headers: &[(&'static str, String)],
     ) -> Result<Response, Problem> {
         for _ in 0..AGAIN {
@@ -190,7 +190,7 @@ impl Core {
     }
 
     /// Reads a response once there is memory to keep it until the browser reads it.
-    pub(crate) async fn text(&self, mut response: Response) -> Result<Answer, Problem> {
+    pub(crate) async fn text(&self, mut response: Response) -> Result<ResponseText, Problem> {
         let length = response.content_length();
         let length = length.map_or(frame::MESSAGE, |n| usize::try_from(n).unwrap_or(usize::MAX));
         if length > frame::MESSAGE {
@@ -211,7 +211,7 @@ impl Core {
                 .and_then(|share| share.split(length.saturating_sub(bytes.len()))),
         );
         String::from_utf8(bytes)
-            .map(|text| Answer::new(text, share))
+            .map(|text| ResponseText::new(text, share))
             .map_err(|_| Problem::internal("the server's answer is not UTF-8"))
     }
 
@@ -276,11 +276,11 @@ impl Core {
 /// An error of REST or of the OpenAI-compatible API.
 pub(crate) fn refused(status: u16, text: &str) -> Problem {
     #[derive(serde::Deserialize)]
-    struct Theirs {
-        error: Fields,
+    struct OpenAiError {
+        error: OpenAiErrorFields,
     }
     #[derive(serde::Deserialize)]
-    struct Fields {
+    struct OpenAiErrorFields {
         message: String,
         code: Option<String>,
         details: Option<String>,
@@ -290,7 +290,7 @@ pub(crate) fn refused(status: u16, text: &str) -> Problem {
     }
     let mut problem = Problem::internal(format!("the server answered {status}"));
     problem.status = Some(status);
-    if let Ok(Theirs { error }) = serde_json::from_str(text) {
+    if let Ok(OpenAiError { error }) = serde_json::from_str(text) {
         problem.code = error.code.unwrap_or(problem.code);
         problem.message = error.message;
         problem.details = error.details;
@@ -331,7 +331,7 @@ mod tests {
                 open.push(socket);
             }
         });
-        Core::new(&note, Attached::Server).unwrap()
+        Core::new(&note, ServerOrigin::Server).unwrap()
     }
 
     #[tokio::test]
@@ -339,7 +339,7 @@ mod tests {
         let core = Arc::new(announcing().await);
         let ask = || {
             let core = Arc::clone(&core);
-            tokio::spawn(async move { core.ask(&Rest::get("/")).await.is_ok() })
+            tokio::spawn(async move { core.ask(&RestCall::get("/")).await.is_ok() })
         };
         let room_for = async |bytes: usize| {
             eventually(async || {

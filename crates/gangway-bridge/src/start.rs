@@ -28,7 +28,7 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
     let folder = data.join("bridge");
     make_private_folder(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let log = folder.join("server.log");
-    let words = log_file(&log).with_context(|| format!("writing {}", log.display()))?;
+    let message = log_file(&log).with_context(|| format!("writing {}", log.display()))?;
     let mut command = Command::new(program);
     command
         .args([
@@ -43,7 +43,7 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         // Not ours: it must outlive this process.
-        .stderr(words);
+        .stderr(message);
     let mut child = apart(&mut command).context("starting Gangway")?;
     for _ in 0..LOOKS {
         let ended = child.try_wait()?.is_some();
@@ -53,7 +53,7 @@ pub(crate) async fn start(data: &Path, program: &OsStr) -> anyhow::Result<Server
         {
             return Ok(note);
         }
-        anyhow::ensure!(!ended, "{}", last_words(&log));
+        anyhow::ensure!(!ended, "{}", last_output(&log));
         tokio::time::sleep(LOOK).await;
     }
     anyhow::bail!(
@@ -74,12 +74,12 @@ fn log_file(path: &Path) -> io::Result<File> {
 }
 
 /// The last line of its log.
-fn last_words(log: &Path) -> String {
+fn last_output(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    let words = last.unwrap_or("Gangway exited immediately after it was started");
-    words
+    let message = last.unwrap_or("Gangway exited immediately after it was started");
+    message
         .trim_start_matches("gangway: ")
         .chars()
         .take(500)

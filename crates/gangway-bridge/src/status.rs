@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StatusKind {
     /// Availability of the server.
     Server,
     /// Permission requests.
@@ -25,11 +25,11 @@ struct Slots {
 }
 
 impl Slots {
-    fn of(&mut self, kind: Kind) -> &mut Option<String> {
+    fn of(&mut self, kind: StatusKind) -> &mut Option<String> {
         match kind {
-            Kind::Server => &mut self.server,
-            Kind::Asks => &mut self.asks,
-            Kind::Changed => &mut self.changed,
+            StatusKind::Server => &mut self.server,
+            StatusKind::Asks => &mut self.asks,
+            StatusKind::Changed => &mut self.changed,
         }
     }
 }
@@ -45,12 +45,12 @@ impl Statuses {
     }
 
     /// Stores a status; returns whether the writer must be notified.
-    pub(crate) fn set(&self, kind: Kind, json: String) -> bool {
+    pub(crate) fn set(&self, kind: StatusKind, json: String) -> bool {
         let mut slots = self.lock();
         match kind {
-            Kind::Server => slots.last_server = Some(json.clone()),
-            Kind::Asks => slots.last_asks = Some(json.clone()),
-            Kind::Changed => {}
+            StatusKind::Server => slots.last_server = Some(json.clone()),
+            StatusKind::Asks => slots.last_asks = Some(json.clone()),
+            StatusKind::Changed => {}
         }
         if !slots.greeted {
             return false;
@@ -59,18 +59,18 @@ impl Statuses {
     }
 
     /// Enables statuses; returns those that are pending.
-    pub(crate) fn greet(&self) -> Vec<Kind> {
+    pub(crate) fn greet(&self) -> Vec<StatusKind> {
         let mut slots = self.lock();
         slots.greeted = true;
         let known = [
-            (Kind::Server, slots.last_server.clone()),
-            (Kind::Asks, slots.last_asks.clone()),
+            (StatusKind::Server, slots.last_server.clone()),
+            (StatusKind::Asks, slots.last_asks.clone()),
         ];
-        let told = known.into_iter().filter_map(|(kind, last)| {
+        let message = known.into_iter().filter_map(|(kind, last)| {
             let waits = slots.of(kind).replace(last?).is_some();
             (!waits).then_some(kind)
         });
-        told.collect()
+        message.collect()
     }
 
     /// The server is gone, and its permission requests with it.
@@ -79,7 +79,7 @@ impl Statuses {
         (slots.asks, slots.last_asks) = (None, None);
     }
 
-    pub(crate) fn take(&self, kind: Kind) -> Option<String> {
+    pub(crate) fn take(&self, kind: StatusKind) -> Option<String> {
         self.lock().of(kind).take()
     }
 }
@@ -91,14 +91,17 @@ mod tests {
     #[test]
     fn only_the_newest_of_a_kind_waits_and_none_before_the_hello() {
         let statuses = Statuses::default();
-        assert!(!statuses.set(Kind::Server, "up".into()));
-        assert!(!statuses.set(Kind::Changed, "changed".into()));
-        assert!(!statuses.set(Kind::Asks, "one".into()));
-        assert_eq!(statuses.greet(), [Kind::Server, Kind::Asks]);
-        assert!(!statuses.set(Kind::Asks, "two".into()), "one waits already");
-        assert_eq!(statuses.take(Kind::Asks).as_deref(), Some("two"));
-        assert_eq!(statuses.take(Kind::Asks), None);
-        assert!(statuses.set(Kind::Asks, "three".into()));
-        assert_eq!(statuses.take(Kind::Changed), None);
+        assert!(!statuses.set(StatusKind::Server, "up".into()));
+        assert!(!statuses.set(StatusKind::Changed, "changed".into()));
+        assert!(!statuses.set(StatusKind::Asks, "one".into()));
+        assert_eq!(statuses.greet(), [StatusKind::Server, StatusKind::Asks]);
+        assert!(
+            !statuses.set(StatusKind::Asks, "two".into()),
+            "one waits already"
+        );
+        assert_eq!(statuses.take(StatusKind::Asks).as_deref(), Some("two"));
+        assert_eq!(statuses.take(StatusKind::Asks), None);
+        assert!(statuses.set(StatusKind::Asks, "three".into()));
+        assert_eq!(statuses.take(StatusKind::Changed), None);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     named::raw,
     out::too_long,
     problem::Problem,
-    server::{Core, Rest, refused},
+    server::{Core, RestCall, refused},
 };
 
 /// Numbers the events of one request.
@@ -110,7 +110,7 @@ impl Bridge {
         if let Value::Object(options) = options {
             options.insert("include_usage".into(), true.into());
         }
-        let rest = Rest::post("/v1/chat/completions").with(raw(&question)?);
+        let rest = RestCall::post("/v1/chat/completions").with(raw(&question)?);
         let response = core.while_there(core.send(&rest.patiently(), &[])).await?;
         let mut events = Events::begin(self, kind, id).await?;
         let (mut finish, mut usage) = (Value::Null, Value::Null);

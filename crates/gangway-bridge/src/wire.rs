@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-use crate::{problem::Problem, server::Attached};
+use crate::{problem::Problem, server::ServerOrigin};
 
 /// The answer to `hello`.
 #[derive(Serialize, TS)]
@@ -13,7 +13,7 @@ pub struct BridgeHello {
     pub protocol: u64,
     pub gangway: &'static str,
     pub pid: u32,
-    pub attached: Attached,
+    pub attached: ServerOrigin,
     pub base_url: String,
     /// Supported message types.
     pub capabilities: Vec<&'static str>,
@@ -46,7 +46,7 @@ pub enum BridgeStatus<'a> {
     /// The server's availability changed.
     Server {
         state: ServerPresence,
-        attached: Attached,
+        attached: ServerOrigin,
         base_url: &'a str,
     },
     /// What waits for the person, or that permissions changed.
@@ -60,7 +60,7 @@ pub enum BridgeStatus<'a> {
 /// A message of the bridge itself.
 #[derive(Serialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum BridgeTold<'a> {
+pub enum BridgeMessage<'a> {
     Status(BridgeStatus<'a>),
     /// A part of a message that is too long for one frame.
     Part {
@@ -84,7 +84,7 @@ pub enum BridgeTold<'a> {
     },
 }
 
-impl BridgeTold<'_> {
+impl BridgeMessage<'_> {
     pub(super) fn json(&self) -> String {
         // Cannot fail: all keys are strings.
         serde_json::to_string(self).unwrap_or_default()

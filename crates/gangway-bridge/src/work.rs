@@ -10,9 +10,9 @@ use crate::{
     fields::Name,
     frame,
     named::{SERVERS, raw},
-    out::{Answer, too_long},
+    out::{ResponseText, too_long},
     problem::Problem,
-    server::{Core, Rest},
+    server::{Core, RestCall},
 };
 
 /// Polling interval and timeout of a starting MCP server.
@@ -26,14 +26,14 @@ const LISTED: usize = 100;
 const REVISION: &str = "2026-07-28";
 
 impl Core {
-    async fn json(&self, rest: &Rest) -> Result<Value, Problem> {
+    async fn json(&self, rest: &RestCall) -> Result<Value, Problem> {
         let answer = self.ask(rest).await?;
         serde_json::from_str(&answer.json).map_err(|error| Problem::internal(error.to_string()))
     }
 
     /// A list in a response, by field name.
     async fn list(&self, path: &str, name: &str) -> Result<Vec<Value>, Problem> {
-        let mut whole = self.json(&Rest::get(path)).await?;
+        let mut whole = self.json(&RestCall::get(path)).await?;
         match whole.get_mut(name).map(Value::take) {
             Some(Value::Array(list)) => Ok(list),
             _ => Err(Problem::internal("unexpected answer from the server")),
@@ -59,7 +59,7 @@ impl Core {
 
     pub(crate) async fn connect_server(&self, id: &Name) -> Result<Value, Problem> {
         let start = format!("{SERVERS}/{}/start", id.in_path());
-        self.ask(&Rest::post(start)).await?;
+        self.ask(&RestCall::post(start)).await?;
         let until = Instant::now() + START;
         loop {
             let server = self.server_status(id).await?;
@@ -91,9 +91,9 @@ impl Core {
     }
 
     /// Replaces a session by a new one with the same settings.
-    pub(crate) async fn clear_session(&self, id: &Name) -> Result<Answer, Problem> {
+    pub(crate) async fn clear_session(&self, id: &Name) -> Result<ResponseText, Problem> {
         let path = format!("/api/sessions/{}", id.in_path());
-        let old = self.json(&Rest::get(&path)).await?;
+        let old = self.json(&RestCall::get(&path)).await?;
         let mut like = Map::new();
         for name in ["agent", "model", "title", "cwd"] {
             // A session's own folder is removed with it; the new session gets its own.
@@ -102,13 +102,15 @@ impl Core {
                 like.insert(name.to_owned(), old[name].clone());
             }
         }
-        let made = Rest::post("/api/sessions").with(raw(&like)?);
+        let made = RestCall::post("/api/sessions").with(raw(&like)?);
         let made = self.ask(&made).await?;
-        if let Err(problem) = self.ask(&Rest::delete(path)).await {
+        if let Err(problem) = self.ask(&RestCall::delete(path)).await {
             // The old session could not be deleted, so remove the new one.
             let new: Value = serde_json::from_str(&made.json).unwrap_or_default();
             if let Some(id) = new["sessionId"].as_str() {
-                let _ = self.ask(&Rest::delete(format!("/api/sessions/{id}"))).await;
+                let _ = self
+                    .ask(&RestCall::delete(format!("/api/sessions/{id}")))
+                    .await;
             }
             return Err(problem);
         }
@@ -166,7 +168,7 @@ impl Core {
             },
         });
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let rest = Rest::post(format!("/mcp/{}", of.in_path())).with(raw(&request)?);
+        let rest = RestCall::post(format!("/mcp/{}", of.in_path())).with(raw(&request)?);
         let answer = self.while_there(async {
             let response = self.send(&rest, &headers).await?;
             self.text(response).await
@@ -192,9 +194,9 @@ impl Core {
 }
 
 fn refused_by(answer: &Value) -> Problem {
-    let words = answer["error"]["message"].as_str();
-    let words = words.unwrap_or("the MCP server refused without a reason");
-    let mut problem = Problem::internal(words.chars().take(2000).collect::<String>());
+    let message = answer["error"]["message"].as_str();
+    let message = message.unwrap_or("the MCP server refused without a reason");
+    let mut problem = Problem::internal(message.chars().take(2000).collect::<String>());
     problem.code = match answer["error"]["code"].as_i64() {
         Some(-32601) => "not_supported".to_owned(),
         Some(-32002) => "resource_not_found".to_owned(),

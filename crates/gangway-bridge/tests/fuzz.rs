@@ -9,7 +9,7 @@ use std::io::Read;
 
 use gangway_bridge::{
     NAMES,
-    frame::{self, Broken, FROM_BROWSER, Next},
+    frame::{self, FROM_BROWSER, FrameError, FrameRead},
     message,
 };
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
@@ -109,11 +109,11 @@ fn whatever_bytes_come_they_are_read_as_the_frames_they_are() {
         let (mut buffer, mut read) = (Vec::new(), Vec::new());
         let ended = loop {
             match frame::read(&mut input, &mut buffer) {
-                Ok(Next::Frame) => read.push(buffer.clone()),
-                Ok(Next::End) => break "end",
-                Err(Broken::Cut) => break "cut",
-                Err(Broken::TooLarge(_)) => break "large",
-                Err(Broken::Io(error)) => panic!("{error}"),
+                Ok(FrameRead::Frame) => read.push(buffer.clone()),
+                Ok(FrameRead::End) => break "end",
+                Err(FrameError::Cut) => break "cut",
+                Err(FrameError::TooLarge(_)) => break "large",
+                Err(FrameError::Io(error)) => panic!("{error}"),
             }
             // No input makes it allocate more than was sent.
             assert!(buffer.capacity() <= (bytes.len() * 2).max(256 << 10));
@@ -139,8 +139,8 @@ fn whatever_bytes_come_they_are_read_as_the_frames_they_are() {
                 Err(wrong) => {
                     refused += 1;
                     // A long invalid message does not cause a long answer.
-                    let words = wrong.problem.message;
-                    assert!(!words.is_empty() && words.chars().count() <= 500, "{words}");
+                    let text = wrong.problem.message;
+                    assert!(!text.is_empty() && text.chars().count() <= 500, "{text}");
                     assert_eq!(wrong.problem.code, "bad_message");
                 }
             }

@@ -8,7 +8,7 @@ use jiff::{
 };
 
 use super::{
-    dice::Dice,
+    dice::SeededRandom,
     hall::Hall,
     repertoire::{HOUSES, TITLES},
 };
@@ -82,7 +82,7 @@ pub struct Cinema {
 impl Cinema {
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut dice = Dice::of(seed, &["cinema"]);
+        let mut dice = SeededRandom::of(seed, &["cinema"]);
         let titles = dice.shuffled(TITLES.iter().collect());
         let movies = titles.into_iter().take(MOVIES).map(|title| Movie {
             id: title.id,
@@ -135,7 +135,7 @@ impl Cinema {
     /// Whether a theater shows a movie; every movie is in at least two theaters, and every theater shows some.
     #[must_use]
     pub fn shows(&self, theater: &Theater, movie: &Movie) -> bool {
-        let mut dice = Dice::of(self.seed, &["shows", movie.id]);
+        let mut dice = SeededRandom::of(self.seed, &["shows", movie.id]);
         let order = dice.shuffled(self.theaters.iter().map(|one| one.id).collect());
         let count = dice.between(2, self.theaters.len());
         let at = order.iter().position(|id| *id == theater.id);
@@ -190,14 +190,14 @@ impl Cinema {
     /// Seats that are taken from the start.
     #[must_use]
     pub fn taken(&self, showing: &Showing) -> BTreeSet<String> {
-        let mut dice = Dice::of(self.seed, &["taken", &showing.id]);
+        let mut dice = SeededRandom::of(self.seed, &["taken", &showing.id]);
         showing.hall.taken(&mut dice)
     }
 
     /// All showings in a theater on a day.
     fn program(&self, theater: &Theater, date: Date) -> Vec<Showing> {
         let day = date.to_string();
-        let mut dice = Dice::of(self.seed, &["program", theater.id, &day]);
+        let mut dice = SeededRandom::of(self.seed, &["program", theater.id, &day]);
         let here = self
             .movies
             .iter()

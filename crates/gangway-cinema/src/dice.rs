@@ -1,8 +1,8 @@
 //! Deterministic pseudo-random numbers from a seed and a name.
 
-pub(super) struct Dice(u64);
+pub(super) struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     pub(super) fn of(seed: u64, name: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::dice::Dice;
+use super::dice::SeededRandom;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hall {
@@ -38,7 +38,7 @@ pub struct Seat {
 const SOLD_OUT: usize = 18;
 
 impl Hall {
-    pub(super) fn new(number: usize, dice: &mut Dice) -> Self {
+    pub(super) fn new(number: usize, dice: &mut SeededRandom) -> Self {
         let format = ["2D", "2D", "3D", "Large screen"][dice.below(4)];
         Self {
             number,
@@ -73,7 +73,7 @@ impl Hall {
     }
 
     /// Seats that are taken from the start: groups, more of them at the back.
-    pub(super) fn taken(&self, dice: &mut Dice) -> BTreeSet<String> {
+    pub(super) fn taken(&self, dice: &mut SeededRandom) -> BTreeSet<String> {
         let seats = self.seats();
         if dice.below(SOLD_OUT) == 0 {
             return seats.into_iter().map(|seat| seat.id).collect();

@@ -25,7 +25,7 @@ use jiff::civil::Date;
 use rand::RngExt;
 
 use self::{
-    bookings::{BookingWish, Bookings, Claim, Held, HoldLimits, HoldWish, Sold},
+    bookings::{BookingRequest, Bookings, Claim, HoldLimits, HoldRequest, HoldResult, Sale},
     cinema::{Cinema, Movie, Showing, Theater},
     clock::Clock,
     hall::Seat,
@@ -55,7 +55,7 @@ const CODES: usize = 8;
 pub struct BoxOffice {
     cinema: Arc<Cinema>,
     seed: u32,
-    kept: Bookings,
+    store: Bookings,
     clock: Clock,
     limits: HoldLimits,
 }
@@ -79,7 +79,7 @@ pub struct SeatMap {
 }
 
 #[derive(Debug, Clone)]
-pub struct SeatWish {
+pub struct SeatRequest {
     /// The cinema of a study session, if any.
     pub cinema: Option<String>,
     pub showing: String,
@@ -90,7 +90,7 @@ pub struct SeatWish {
 }
 
 #[derive(Debug, Clone)]
-pub struct TicketWish {
+pub struct TicketRequest {
     /// The cinema of a study session, if any.
     pub cinema: Option<String>,
     pub showing: String,
@@ -109,7 +109,7 @@ impl BoxOffice {
         Self {
             cinema: Arc::new(Cinema::new(config.seed.into())),
             seed: config.seed,
-            kept: Bookings::at(data.join("booking.db")),
+            store: Bookings::at(data.join("booking.db")),
             clock: Clock::new(),
             limits: HoldLimits {
                 keep,
@@ -162,7 +162,7 @@ impl BoxOffice {
         let (movie, theater) = (venue.movie(movie)?, venue.theater(theater)?);
         let showings = venue.cinema.showings(movie, theater, date, venue.local);
         let ids = showings.iter().map(|one| one.id.clone()).collect();
-        let claims = self.kept.claims(venue.id.clone(), ids, venue.now).await?;
+        let claims = self.store.claims(venue.id.clone(), ids, venue.now).await?;
         let left = showings.into_iter().map(|one| {
             let none = Vec::new();
             let claims = claims.get(&one.id).unwrap_or(&none);
@@ -189,7 +189,7 @@ impl BoxOffice {
         let venue = self.venue(cinema).await?;
         let showing = venue.open_showing(showing)?;
         let of = vec![showing.id.clone()];
-        let mut claims = self.kept.claims(venue.id.clone(), of, venue.now).await?;
+        let mut claims = self.store.claims(venue.id.clone(), of, venue.now).await?;
         let claims = claims.remove(&showing.id).unwrap_or_default();
         let taken = venue.cinema.taken(&showing);
         let seats = showing.hall.seats().into_iter().map(|seat| {
@@ -203,15 +203,15 @@ impl BoxOffice {
     }
 
     /// Holds seats for a while: all or nothing.
-    pub async fn hold(&self, wish: SeatWish) -> Result<Hold, Refusal> {
-        let venue = self.venue(wish.cinema.as_deref()).await?;
-        let showing = venue.showing(&wish.showing)?;
+    pub async fn hold(&self, request: SeatRequest) -> Result<Hold, Refusal> {
+        let venue = self.venue(request.cinema.as_deref()).await?;
+        let showing = venue.showing(&request.showing)?;
         if !showing.is_sold(venue.local) {
             return Err(Refusal::Closed);
         }
-        check_seats(&showing, &wish.seats)?;
+        check_seats(&showing, &request.seats)?;
         let taken = venue.cinema.taken(&showing);
-        let gone: Vec<_> = wish
+        let gone: Vec<_> = request
             .seats
             .iter()
             .filter(|seat| taken.contains(*seat))
@@ -219,20 +219,20 @@ impl BoxOffice {
         if !gone.is_empty() {
             return Err(Refusal::Taken(gone.into_iter().cloned().collect()));
         }
-        let wish = HoldWish {
+        let request = HoldRequest {
             id: new_secret(),
-            replaces: wish.replaces,
+            replaces: request.replaces,
             cinema: venue.id,
-            showing: wish.showing,
-            seats: wish.seats,
-            caller: wish.caller,
+            showing: request.showing,
+            seats: request.seats,
+            caller: request.caller,
         };
         let now = venue.now;
-        match self.kept.hold(wish, self.limits, now).await? {
-            Held::Kept(hold) => Ok(hold),
-            Held::Taken(seats) => Err(Refusal::Taken(seats)),
-            Held::Expired => Err(Refusal::HoldExpired),
-            Held::TooMany(until) => {
+        match self.store.hold(request, self.limits, now).await? {
+            HoldResult::Kept(hold) => Ok(hold),
+            HoldResult::Taken(seats) => Err(Refusal::Taken(seats)),
+            HoldResult::Expired => Err(Refusal::HoldExpired),
+            HoldResult::TooMany(until) => {
                 let wait = until.as_second().saturating_sub(now.as_second()).max(1);
                 Err(Refusal::TooManyHolds(u32::try_from(wait).unwrap_or(1)))
             }
@@ -241,51 +241,51 @@ impl BoxOffice {
 
     pub async fn release(&self, hold: String) -> Result<(), Refusal> {
         let now = self.clock.now().0;
-        match self.kept.release(hold, now).await? {
+        match self.store.release(hold, now).await? {
             true => Ok(()),
             false => Err(Refusal::NoHold),
         }
     }
 
     /// Books the seats of a hold; idempotent.
-    pub async fn book(&self, wish: TicketWish) -> Result<Booking, Refusal> {
-        let venue = self.venue(wish.cinema.as_deref()).await?;
-        let showing = venue.showing(&wish.showing)?;
-        let (tickets, total_cents) = priced(&showing, wish.tickets)?;
+    pub async fn book(&self, request: TicketRequest) -> Result<Booking, Refusal> {
+        let venue = self.venue(request.cinema.as_deref()).await?;
+        let showing = venue.showing(&request.showing)?;
+        let (tickets, total_cents) = priced(&showing, request.tickets)?;
         let count: u64 = tickets.values().map(|count| u64::from(*count)).sum();
-        let mut wish = BookingWish {
+        let mut request = BookingRequest {
             id: new_secret(),
             code: String::new(),
-            hold: wish.hold,
+            hold: request.hold,
             cinema: venue.id,
-            showing: wish.showing,
+            showing: request.showing,
             tickets,
             total_cents,
             open: !showing.is_over(venue.local),
-            caller: wish.caller,
-            name: wish.name,
+            caller: request.caller,
+            name: request.name,
         };
         for _ in 0..CODES {
-            wish.code = new_code();
-            match self.kept.book(wish.clone(), venue.now).await? {
-                Sold::Booked(booking) => return Ok(booking),
-                Sold::CodeTaken => {}
-                Sold::Expired => return Err(Refusal::HoldExpired),
-                Sold::Closed => return Err(Refusal::Closed),
-                Sold::OtherShowing => return Err(Refusal::OtherShowing),
-                Sold::DoesNotFit(seats) => return Err(Refusal::DoesNotFit { count, seats }),
-                Sold::OtherRequest => return Err(Refusal::OtherRequest),
-                Sold::Already => return Err(Refusal::Already),
-                Sold::Cancelled => return Err(Refusal::Cancelled),
-                Sold::TooMany => return Err(Refusal::TooManyBookings),
+            request.code = new_code();
+            match self.store.book(request.clone(), venue.now).await? {
+                Sale::Booked(booking) => return Ok(booking),
+                Sale::CodeTaken => {}
+                Sale::Expired => return Err(Refusal::HoldExpired),
+                Sale::Closed => return Err(Refusal::Closed),
+                Sale::OtherShowing => return Err(Refusal::OtherShowing),
+                Sale::DoesNotFit(seats) => return Err(Refusal::DoesNotFit { count, seats }),
+                Sale::OtherRequest => return Err(Refusal::OtherRequest),
+                Sale::Already => return Err(Refusal::Already),
+                Sale::Cancelled => return Err(Refusal::Cancelled),
+                Sale::TooMany => return Err(Refusal::TooManyBookings),
             }
         }
-        let words = "no code for a booking is free".to_owned();
-        Err(gangway_core::Error::Storage(words).into())
+        let message = "no code for a booking is free".to_owned();
+        Err(gangway_core::Error::Storage(message).into())
     }
 
     pub async fn booking(&self, id: String) -> Result<Booking, Refusal> {
-        self.kept.find(id).await?.ok_or(Refusal::NoBooking)
+        self.store.find(id).await?.ok_or(Refusal::NoBooking)
     }
 
     /// Cancels a booking unless its showing has begun; idempotent.
@@ -304,7 +304,7 @@ impl BoxOffice {
         if over.is_ok_and(|showing| showing.is_over(venue.local)) {
             return Err(Refusal::Begun);
         }
-        match self.kept.cancel(id, venue.now).await? {
+        match self.store.cancel(id, venue.now).await? {
             true => Ok(()),
             false => Err(Refusal::NoBooking),
         }

@@ -1,13 +1,13 @@
 //! Fictional movies and theaters, from which a cinema is made.
 
-pub(super) struct Title {
+pub(super) struct MovieEntry {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) genre: &'static str,
     pub(super) synopsis: &'static str,
 }
 
-pub(super) struct House {
+pub(super) struct TheaterEntry {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     pub(super) street: &'static str,
@@ -18,8 +18,8 @@ const fn title(
     title: &'static str,
     genre: &'static str,
     synopsis: &'static str,
-) -> Title {
-    Title {
+) -> MovieEntry {
+    MovieEntry {
         id,
         title,
         genre,
@@ -27,11 +27,11 @@ const fn title(
     }
 }
 
-const fn house(id: &'static str, name: &'static str, street: &'static str) -> House {
-    House { id, name, street }
+const fn house(id: &'static str, name: &'static str, street: &'static str) -> TheaterEntry {
+    TheaterEntry { id, name, street }
 }
 
-pub(super) const TITLES: [Title; 18] = [
+pub(super) const TITLES: [MovieEntry; 18] = [
     title(
         "lighthouse-on-wheels",
         "Lighthouse on Wheels",
@@ -142,7 +142,7 @@ pub(super) const TITLES: [Title; 18] = [
     ),
 ];
 
-pub(super) const HOUSES: [House; 8] = [
+pub(super) const HOUSES: [TheaterEntry; 8] = [
     house("quay", "The Quay", "Ropewalk"),
     house("lantern", "Lantern Picture House", "Lantern Lane"),
     house("old-dairy", "Old Dairy Cinema", "Buttermarket"),

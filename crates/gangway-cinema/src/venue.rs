@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, civil::DateTime};
 
 use super::{
     BoxOffice, Refusal,
-    bookings::{CinemaWish, Opened, SHARED, StudyCinema},
+    bookings::{CinemaOutcome, NewCinema, SHARED, StudyCinema},
     cinema::{Cinema, Movie, Showing, Theater},
     shown,
 };
@@ -62,7 +62,7 @@ impl BoxOffice {
                 local,
             });
         }
-        let found = self.kept.cinema(id.to_owned(), now).await?;
+        let found = self.store.cinema(id.to_owned(), now).await?;
         let StudyCinema { seed, shift } = found.ok_or(Refusal::NoCinema)?;
         let cinema = match seed == self.seed {
             true => Arc::clone(&self.cinema),
@@ -88,7 +88,7 @@ impl BoxOffice {
             return Err(Refusal::BadTime);
         }
         let id = new_secret();
-        let wish = CinemaWish {
+        let body = NewCinema {
             id: id.clone(),
             seed,
             shift,
@@ -96,16 +96,16 @@ impl BoxOffice {
         };
         let at = request.at.unwrap_or(local);
         let at = at.with().subsec_nanosecond(0).build().unwrap_or(at);
-        match self.kept.open_cinema(wish, now).await? {
-            Opened::Open => Ok(CinemaOpened { id, seed, at }),
-            Opened::TooMany => Err(Refusal::TooManyCinemas),
+        match self.store.open_cinema(body, now).await? {
+            CinemaOutcome::Open => Ok(CinemaOpened { id, seed, at }),
+            CinemaOutcome::TooMany => Err(Refusal::TooManyCinemas),
         }
     }
 
     /// Closes the cinema of a study session with its holds and bookings.
     pub async fn close_cinema(&self, id: String) -> Result<(), Refusal> {
         let now = self.clock.now().0;
-        match self.kept.close_cinema(id, now).await? {
+        match self.store.close_cinema(id, now).await? {
             true => Ok(()),
             false => Err(Refusal::NoCinema),
         }

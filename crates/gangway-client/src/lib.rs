@@ -11,5 +11,5 @@ mod server;
 
 pub use self::{
     data::{DataError, DataFolder, ServerNote},
-    server::{Refused, ServerClient, local_http},
+    server::{ErrorResponse, ServerClient, local_http},
 };

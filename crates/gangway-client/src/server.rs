@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 /// An error response of the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message)]
-pub struct Refused(pub ApiError);
+pub struct ErrorResponse(pub ApiError);
 
 /// An HTTP client for this machine only: the token must not be sent to a proxy.
 pub fn local_http() -> reqwest::ClientBuilder {
@@ -83,7 +83,7 @@ impl ServerClient {
     }
 
     /// The same without a response body.
-    pub async fn tell(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
+    pub async fn post_only(&self, path: &str, body: &impl Serialize) -> anyhow::Result<()> {
         let request = self.client.post(self.url(path)).json(body);
         self.send(request).await.map(|_| ())
     }
@@ -155,6 +155,6 @@ impl ServerClient {
             return Ok(response);
         }
         let error: ApiError = response.json().await.with_context(at)?;
-        Err(Refused(error).into())
+        Err(ErrorResponse(error).into())
     }
 }

@@ -33,7 +33,7 @@ pub struct AppRefusal {
 /// An entry of the log about an app and its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AppNews {
+pub enum AppEvent {
     /// The app was launched for an agent.
     Launched {
         /// The agent's name.
@@ -97,7 +97,7 @@ pub enum AppNews {
 
 /// An entry that is logged once per id of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noted {
+pub enum AppEventKind {
     /// An event from the app.
     Emitted,
     /// The agent received it.
@@ -112,7 +112,7 @@ pub enum Noted {
     Carried,
 }
 
-impl Noted {
+impl AppEventKind {
     /// Its idempotency key in the session.
     #[must_use]
     pub fn name(self, launch: LaunchId, id: &str) -> String {
@@ -128,15 +128,15 @@ impl Noted {
     }
 }
 
-impl AppNews {
+impl AppEvent {
     /// The idempotency key of this entry, if it has one.
     pub(crate) fn once(&self, launch: LaunchId) -> Option<String> {
         let (kind, id) = match self {
-            Self::Emitted { id, .. } => (Noted::Emitted, id),
-            Self::Taken { id, .. } => (Noted::Taken, id),
-            Self::Requested { request, .. } => (Noted::Requested, request),
-            Self::Begun { request } => (Noted::Begun, request),
-            Self::Answered { request, .. } => (Noted::Answered, request),
+            Self::Emitted { id, .. } => (AppEventKind::Emitted, id),
+            Self::Taken { id, .. } => (AppEventKind::Taken, id),
+            Self::Requested { request, .. } => (AppEventKind::Requested, request),
+            Self::Begun { request } => (AppEventKind::Begun, request),
+            Self::Answered { request, .. } => (AppEventKind::Answered, request),
             Self::Launched { .. } | Self::Told { .. } => return None,
         };
         Some(kind.name(launch, id))
@@ -181,7 +181,7 @@ pub struct Launch {
 
 /// An address of a launch. Only a hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pass {
+pub struct LaunchPass {
     /// Hash of the cookie of the first browser that opened it.
     pub browser: Option<String>,
     /// The origin of the parent page, if it is not ours.
@@ -233,10 +233,10 @@ impl Hub {
     }
 
     /// Adds an address to a launch, by the hash of its secret.
-    pub async fn add_pass(&self, launch: LaunchId, hash: &str, pass: &Pass) -> Result<()> {
+    pub async fn add_pass(&self, launch: LaunchId, hash: &str, pass: &LaunchPass) -> Result<()> {
         let known = self
             .store
-            .list::<Pass>(&format!("pass/{launch}/"), None, PASSES)
+            .list::<LaunchPass>(&format!("pass/{launch}/"), None, PASSES)
             .await?;
         let mut puts = vec![Put::new(pass_key(launch, hash), pass, Expect::Absent)?];
         if known.len() >= PASSES {
@@ -249,7 +249,11 @@ impl Hub {
     }
 
     /// Reads an address by the hash of its secret.
-    pub async fn pass(&self, launch: LaunchId, hash: &str) -> Result<Option<Versioned<Pass>>> {
+    pub async fn pass(
+        &self,
+        launch: LaunchId,
+        hash: &str,
+    ) -> Result<Option<Versioned<LaunchPass>>> {
         self.store.get(&pass_key(launch, hash)).await
     }
 
@@ -258,7 +262,7 @@ impl Hub {
         &self,
         launch: LaunchId,
         hash: &str,
-        pass: Versioned<Pass>,
+        pass: Versioned<LaunchPass>,
     ) -> Result<bool> {
         let expect = Expect::Version(pass.version);
         let put = Put::new(pass_key(launch, hash), &pass.value, expect)?;
@@ -270,12 +274,12 @@ impl Hub {
     }
 
     /// The entry with this id and its number.
-    pub async fn noted(
+    pub async fn find_app_event(
         &self,
         launch: &Launch,
-        kind: Noted,
+        kind: AppEventKind,
         id: &str,
-    ) -> Result<Option<(u64, AppNews)>> {
+    ) -> Result<Option<(u64, AppEvent)>> {
         let name = kind.name(launch.id, id);
         let Some(seq) = self.store.once(launch.session, &name).await? else {
             return Ok(None);
@@ -283,7 +287,7 @@ impl Hub {
         let page = self.store.read(launch.session, seq - 1, 1).await?;
         let found = page.events.into_iter().find(|logged| logged.seq == seq);
         Ok(found.and_then(|logged| match &logged.event {
-            Event::App { news, .. } => Some((seq, news.clone())),
+            Event::App { app_event, .. } => Some((seq, app_event.clone())),
             _ => None,
         }))
     }

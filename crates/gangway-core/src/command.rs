@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    app::{AppNews, Launch},
-    event::{Leave, Source},
+    app::{AppEvent, Launch},
+    event::{Consent, Source},
     id::{AppName, LaunchId, QuestionId, Slug},
-    page::{PageId, PageKind, PageNews},
+    page::{PageEntry, PageId, PageKind},
 };
 
 /// What to do with a message while a turn runs.
@@ -83,23 +83,23 @@ pub enum Command {
         source: Source,
     },
     /// Return the consent for an applet; if it is undecided, ask the user.
-    AskLeave {
+    RequestConsent {
         /// The applet.
         applet: Slug,
         /// The message it wants to send.
         prompt: String,
     },
     /// Withdraw an undecided consent request of an applet.
-    UnaskLeave {
+    WithdrawConsentRequest {
         /// The applet.
         applet: Slug,
     },
     /// Decide about the consent for an applet.
-    SetLeave {
+    SetConsent {
         /// The applet.
         applet: Slug,
         /// The decision.
-        leave: Leave,
+        consent: Consent,
     },
     /// Open an applet beside the chat.
     OpenApplet {
@@ -120,7 +120,7 @@ pub enum Command {
         /// The app.
         app: AppName,
         /// The event.
-        news: Box<AppNews>,
+        app_event: Box<AppEvent>,
     },
     /// Log an event about a page of the session.
     Page {
@@ -131,7 +131,7 @@ pub enum Command {
         /// The app, applet, site or relay session that it is.
         name: String,
         /// The event.
-        news: Box<PageNews>,
+        page_event: Box<PageEntry>,
     },
     /// Stop, then delete the session and its log.
     Delete,
@@ -162,14 +162,14 @@ pub enum Receipt {
         changed: bool,
     },
     /// The consent for an applet.
-    Leave {
+    Consent {
         /// The decision.
-        leave: Leave,
+        consent: Consent,
         /// Where to follow the log from to see the decision.
         seq: u64,
     },
     /// The event was logged.
-    Noted {
+    Logged {
         /// Its number.
         seq: u64,
     },

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    app::AppNews,
+    app::AppEvent,
     event::{Event, Logged, Outcome, Source},
     id::{AppName, CallId, LaunchId, MessageId, QuestionId},
-    page::{PageId, PageNews},
+    page::{PageEntry, PageId},
     session::Profile,
     store::Tail,
 };
@@ -26,21 +26,21 @@ pub struct Entry {
     /// Whether the chat hides it.
     pub hidden: bool,
     /// Its content.
-    pub line: Line,
+    pub line: EntryBody,
 }
 
 /// The kinds of items.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Line {
+pub enum EntryBody {
     /// A message to the agent.
-    Said {
+    User {
         /// The text.
         text: String,
         /// Who sent it.
         source: Source,
     },
     /// A message of the agent.
-    Answered {
+    Assistant {
         /// The message.
         message: MessageId,
         /// Its text so far.
@@ -79,7 +79,7 @@ pub enum Line {
         /// The app.
         app: AppName,
         /// The event.
-        news: AppNews,
+        app_event: AppEvent,
     },
     /// A call of a page's tool by a caller outside of the session's turns.
     PageCall {
@@ -166,7 +166,7 @@ impl Conversation {
                 self.queued.push(seq);
                 self.push(
                     logged,
-                    Line::Said {
+                    EntryBody::User {
                         text: prompt.clone(),
                         source: source.clone(),
                     },
@@ -176,10 +176,10 @@ impl Conversation {
             | Event::StateChanged { .. }
             | Event::ReloadAsked { .. }
             | Event::OpenAsked { .. }
-            | Event::LeaveAsked { .. }
-            | Event::LeaveChanged { .. } => {}
+            | Event::ConsentRequested { .. }
+            | Event::ConsentChanged { .. } => {}
             Event::Delta { message, text, .. } => match self.message(message) {
-                Some(Line::Answered {
+                Some(EntryBody::Assistant {
                     text: so_far,
                     streaming: true,
                     ..
@@ -187,7 +187,7 @@ impl Conversation {
                 Some(_) => {}
                 None => self.push(
                     logged,
-                    Line::Answered {
+                    EntryBody::Assistant {
                         message: message.clone(),
                         text: text.clone(),
                         partial: false,
@@ -201,7 +201,7 @@ impl Conversation {
                 partial,
                 ..
             } => {
-                let whole = Line::Answered {
+                let whole = EntryBody::Assistant {
                     message: message.clone(),
                     text: text.clone(),
                     partial: *partial,
@@ -219,7 +219,7 @@ impl Conversation {
                 ..
             } => self.push(
                 logged,
-                Line::Tool {
+                EntryBody::Tool {
                     call: call.clone(),
                     tool: tool.clone(),
                     arguments: arguments.clone(),
@@ -231,12 +231,14 @@ impl Conversation {
                 tool,
                 result: answer,
                 ..
-            } => match self.find(|line| matches!(line, Line::Tool { call: c, .. } if c == call)) {
-                Some(Line::Tool { result, .. }) => *result = Some(answer.clone()),
+            } => match self
+                .find(|line| matches!(line, EntryBody::Tool { call: c, .. } if c == call))
+            {
+                Some(EntryBody::Tool { result, .. }) => *result = Some(answer.clone()),
                 // The tool was requested but not called.
                 _ => self.push(
                     logged,
-                    Line::Tool {
+                    EntryBody::Tool {
                         call: call.clone(),
                         tool: tool.clone(),
                         arguments: Value::Object(Default::default()),
@@ -251,7 +253,7 @@ impl Conversation {
                 ..
             } => self.push(
                 logged,
-                Line::Asked {
+                EntryBody::Asked {
                     question: question.clone(),
                     text: text.clone(),
                     options: options.clone(),
@@ -259,28 +261,36 @@ impl Conversation {
                 },
             ),
             Event::Answer { question, text, .. } => {
-                if let Some(Line::Asked { answer, .. }) = self
-                    .find(|line| matches!(line, Line::Asked { question: q, .. } if q == question))
-                {
+                if let Some(EntryBody::Asked { answer, .. }) = self.find(
+                    |line| matches!(line, EntryBody::Asked { question: q, .. } if q == question),
+                ) {
                     *answer = Some(text.clone());
                 }
             }
             // Progress matters only to the caller that waits for it.
             Event::App {
-                news: AppNews::Begun { .. },
+                app_event: AppEvent::Begun { .. },
                 ..
             } => {}
-            Event::App { launch, app, news } => self.push(
+            Event::App {
+                launch,
+                app,
+                app_event,
+            } => self.push(
                 logged,
-                Line::App {
+                EntryBody::App {
                     launch: *launch,
                     app: app.clone(),
-                    news: news.clone(),
+                    app_event: app_event.clone(),
                 },
             ),
-            Event::Page { page, news, .. } => self.page_call(logged, *page, news),
+            Event::Page {
+                page, page_event, ..
+            } => self.page_call(logged, *page, page_event),
             Event::ContextUsed { used, window, .. } => self.context = Some((*used, *window)),
-            Event::Notice { text, .. } => self.push(logged, Line::Notice { text: text.clone() }),
+            Event::Notice { text, .. } => {
+                self.push(logged, EntryBody::Notice { text: text.clone() })
+            }
             Event::Failed {
                 code,
                 message,
@@ -289,7 +299,7 @@ impl Conversation {
             } => {
                 self.push(
                     logged,
-                    Line::Failed {
+                    EntryBody::Failed {
                         code: code.clone(),
                         message: message.clone(),
                         retryable: *retryable,
@@ -302,23 +312,23 @@ impl Conversation {
                 self.last_outcome = Some(*outcome);
                 self.close(*turn, *outcome);
                 if matches!(outcome, Outcome::Stopped | Outcome::Interrupted) {
-                    self.push(logged, Line::Ended { outcome: *outcome });
+                    self.push(logged, EntryBody::Ended { outcome: *outcome });
                 }
             }
         }
     }
 
     /// Who opened and left is not part of the conversation.
-    fn page_call(&mut self, logged: &Logged, page: PageId, news: &PageNews) {
-        match news {
-            PageNews::Called {
+    fn page_call(&mut self, logged: &Logged, page: PageId, page_event: &PageEntry) {
+        match page_event {
+            PageEntry::Called {
                 call,
                 tool,
                 arguments,
                 by,
             } => self.push(
                 logged,
-                Line::PageCall {
+                EntryBody::PageCall {
                     page,
                     call: call.clone(),
                     tool: tool.clone(),
@@ -327,17 +337,17 @@ impl Conversation {
                     result: None,
                 },
             ),
-            PageNews::Returned { call, result, .. } => {
-                if let Some(Line::PageCall { result: got, .. }) = self
-                    .find(|line| matches!(line, Line::PageCall { call: one, .. } if one == call))
-                {
+            PageEntry::Returned { call, result, .. } => {
+                if let Some(EntryBody::PageCall { result: got, .. }) = self.find(
+                    |line| matches!(line, EntryBody::PageCall { call: one, .. } if one == call),
+                ) {
                     *got = Some(result.clone());
                 }
             }
-            PageNews::Opened { .. }
-            | PageNews::Left
-            | PageNews::Offered { .. }
-            | PageNews::Message { .. } => {}
+            PageEntry::Opened { .. }
+            | PageEntry::Left
+            | PageEntry::Offered { .. }
+            | PageEntry::Message { .. } => {}
         }
     }
 
@@ -360,13 +370,13 @@ impl Conversation {
     fn close(&mut self, turn: u64, outcome: Outcome) {
         for entry in self.entries.iter_mut().rev().filter(|e| e.turn == turn) {
             match &mut entry.line {
-                Line::Answered {
+                EntryBody::Assistant {
                     streaming, partial, ..
                 } if *streaming => {
                     *streaming = false;
                     *partial = outcome != Outcome::Completed;
                 }
-                Line::Tool { result, .. } if result.is_none() => {
+                EntryBody::Tool { result, .. } if result.is_none() => {
                     *result = Some(Err("The turn ended first.".into()));
                 }
                 _ => {}
@@ -374,7 +384,7 @@ impl Conversation {
         }
     }
 
-    fn push(&mut self, logged: &Logged, line: Line) {
+    fn push(&mut self, logged: &Logged, line: EntryBody) {
         let turn = logged.event.turn(logged.seq).unwrap_or(logged.seq);
         self.entries.push(Entry {
             seq: logged.seq,
@@ -385,12 +395,12 @@ impl Conversation {
         });
     }
 
-    fn message(&mut self, id: &MessageId) -> Option<&mut Line> {
-        self.find(|line| matches!(line, Line::Answered { message, .. } if message == id))
+    fn message(&mut self, id: &MessageId) -> Option<&mut EntryBody> {
+        self.find(|line| matches!(line, EntryBody::Assistant { message, .. } if message == id))
     }
 
     // From the end: the item is nearly always the newest of its kind.
-    fn find(&mut self, matches: impl Fn(&Line) -> bool) -> Option<&mut Line> {
+    fn find(&mut self, matches: impl Fn(&EntryBody) -> bool) -> Option<&mut EntryBody> {
         self.entries
             .iter_mut()
             .rev()

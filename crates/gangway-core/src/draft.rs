@@ -8,14 +8,14 @@ use tokio::sync::oneshot;
 use crate::{
     event::{Citation, Event},
     id::{MessageId, QuestionId},
-    recovery::SaidSoFar,
+    recovery::PartialTurn,
     store::Commit,
 };
 
 /// The unfinished output of a turn, shared with the session so that a stop loses nothing.
 #[derive(Default)]
 pub(crate) struct Draft {
-    pub(crate) open: Option<Open>,
+    pub(crate) open: Option<OpenMessage>,
     pub(crate) messages: u32,
     pub(crate) calls: u32,
     pub(crate) questions: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Draft {
 }
 
 /// An incomplete message, with the numbers of its first and last delta.
-pub(crate) struct Open {
+pub(crate) struct OpenMessage {
     pub(crate) message: MessageId,
     pub(crate) text: String,
     pub(crate) first: u64,
@@ -43,14 +43,14 @@ pub(crate) struct SharedDraft(Arc<Mutex<Draft>>);
 
 impl SharedDraft {
     /// The draft of a resumed turn, from the log.
-    pub(crate) fn resumed(said: &SaidSoFar) -> Self {
-        let open = match &said.draft {
+    pub(crate) fn resumed(entry: &PartialTurn) -> Self {
+        let open = match &entry.draft {
             Some(Event::Message {
                 message,
                 text,
                 replaces: Some((first, last)),
                 ..
-            }) => Some(Open {
+            }) => Some(OpenMessage {
                 message: message.clone(),
                 text: text.clone(),
                 first: *first,
@@ -60,7 +60,11 @@ impl SharedDraft {
         };
         let mut asked = HashMap::new();
         let mut answers = HashMap::new();
-        for (question, _) in said.questions.iter().filter(|(_, answer)| answer.is_none()) {
+        for (question, _) in entry
+            .questions
+            .iter()
+            .filter(|(_, answer)| answer.is_none())
+        {
             // From now on, not only once the agent waits: an answer may arrive before that.
             let (sender, receiver) = oneshot::channel();
             asked.insert(question.clone(), sender);
@@ -70,9 +74,9 @@ impl SharedDraft {
             open,
             asked,
             answers,
-            messages: said.messages,
-            calls: said.calls,
-            questions: u32::try_from(said.questions.len()).unwrap_or(u32::MAX),
+            messages: entry.messages,
+            calls: entry.calls,
+            questions: u32::try_from(entry.questions.len()).unwrap_or(u32::MAX),
             ..Draft::default()
         };
         Self(Arc::new(Mutex::new(draft)))

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    app::AppNews,
+    app::AppEvent,
     id::{AppName, CallId, LaunchId, MessageId, QuestionId, Slug},
-    page::{PageId, PageKind, PageNews},
+    page::{PageEntry, PageId, PageKind},
     session::Profile,
 };
 
@@ -39,7 +39,7 @@ pub enum Source {
 /// The user's consent to messages of an applet in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Leave {
+pub enum Consent {
     /// Allowed for the waiting message only; the next one is asked about again.
     Once,
     /// Allowed.
@@ -208,18 +208,21 @@ pub enum Event {
         applet: Option<Slug>,
     },
     /// An applet's message waits for the user's consent.
-    LeaveAsked {
+    #[serde(rename = "leave_asked")]
+    ConsentRequested {
         /// The applet.
         applet: Slug,
         /// The message.
         prompt: String,
     },
     /// The user decided about the consent for an applet.
-    LeaveChanged {
+    #[serde(rename = "leave_changed")]
+    ConsentChanged {
         /// The applet.
         applet: Slug,
         /// The decision.
-        leave: Leave,
+        #[serde(rename = "leave")]
+        consent: Consent,
     },
     /// An event between an app and its agent.
     App {
@@ -228,7 +231,8 @@ pub enum Event {
         /// The app.
         app: AppName,
         /// The event.
-        news: AppNews,
+        #[serde(rename = "news")]
+        app_event: AppEvent,
     },
     /// An event about a page of the session.
     Page {
@@ -239,7 +243,8 @@ pub enum Event {
         /// The app, applet, site or relay session that it is.
         name: String,
         /// The event.
-        news: PageNews,
+        #[serde(rename = "news")]
+        page_event: PageEntry,
     },
     /// A notice about this turn for the user.
     Notice {
@@ -286,7 +291,7 @@ pub enum Event {
 
 /// How the log treats an event, without parsing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// Kept.
     Plain = 0,
     /// A delta, which may be dropped once its message is complete.
@@ -298,13 +303,13 @@ pub enum Kind {
 impl Event {
     /// How the log treats this event.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EventKind {
         match self {
-            Self::Delta { .. } => Kind::Delta,
+            Self::Delta { .. } => EventKind::Delta,
             Self::Message { .. } | Self::TurnStarted { .. } | Self::TurnEnded { .. } => {
-                Kind::Closing
+                EventKind::Closing
             }
-            _ => Kind::Plain,
+            _ => EventKind::Plain,
         }
     }
 
@@ -317,8 +322,8 @@ impl Event {
             | Self::StateChanged { .. }
             | Self::ReloadAsked { .. }
             | Self::OpenAsked { .. }
-            | Self::LeaveAsked { .. }
-            | Self::LeaveChanged { .. }
+            | Self::ConsentRequested { .. }
+            | Self::ConsentChanged { .. }
             | Self::App { .. }
             | Self::Page { .. } => None,
             Self::MessageStarted { .. } => Some(own),
@@ -373,12 +378,12 @@ impl Logged {
 
     /// The event encoded for a protocol: encoded once, and shared by all readers of that protocol.
     pub fn encoded(&self, wire: &'static str, encode: impl FnOnce(&Self) -> Bytes) -> Bytes {
-        let mut kept = self.encoded.lock();
-        if let Some((_, bytes)) = kept.iter().find(|(name, _)| *name == wire) {
+        let mut stored = self.encoded.lock();
+        if let Some((_, bytes)) = stored.iter().find(|(name, _)| *name == wire) {
             return bytes.clone();
         }
         let bytes = encode(self);
-        kept.push((wire, bytes.clone()));
+        stored.push((wire, bytes.clone()));
         bytes
     }
 }

@@ -35,23 +35,23 @@ pub mod turn;
 mod worker;
 
 pub use agent::{Agent, AgentError, Agents, Readiness};
-pub use app::{AppAgent, AppNews, AppRefusal, Launch, Noted, Pass};
+pub use app::{AppAgent, AppEvent, AppEventKind, AppRefusal, Launch, LaunchPass};
 pub use approval::{Approval, Choice};
 pub use asks::{
-    Ask, AskBody, AskDecision, AskError, AskId, Asker, Asks, By, Lane, NewAsk, OpenAsk, Reply,
+    Actor, Ask, AskBody, AskDecision, AskError, AskId, Asker, Asks, Lane, NewAsk, OpenAsk, Reply,
 };
 pub use command::{Command, Receipt, Turns, WhenBusy};
 pub use consent::{AwaitingConsent, ConsentOutcome, Consents};
 pub use error::{Damage, Error, Result};
-pub use event::{Citation, Event, Leave, Logged, Outcome, Source, Usage};
+pub use event::{Citation, Consent, Event, Logged, Outcome, Source, Usage};
 pub use grant::{Grant, GrantDuration, Scope};
 pub use handle::HubHandle;
 pub use hub::{Hub, Limits, NewSession};
 pub use id::{AppName, CallId, LaunchId, MessageId, QuestionId, SessionId, Slug, TurnId};
-pub use log::{Ended, Log, Subscription};
+pub use log::{Log, Subscription, SubscriptionEnd};
 pub use origin::Origin;
 pub use outbox::{Backlog, Outbox};
-pub use page::{PageId, PageKind, PageNews};
+pub use page::{PageEntry, PageId, PageKind};
 pub use session::{Profile, Session};
 pub use state::AppletState;
 pub use store::Store;

@@ -26,7 +26,7 @@ const LARGE: usize = 64 << 10;
 
 /// Why a subscription ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum SubscriptionEnd {
     /// The reader was too slow; it can resume after the last number it received.
     Slow,
     /// The session was deleted.
@@ -39,7 +39,7 @@ pub enum Ended {
     Damaged,
 }
 
-impl From<&Error> for Ended {
+impl From<&Error> for SubscriptionEnd {
     fn from(error: &Error) -> Self {
         match error {
             Error::Corrupted(_) => Self::Damaged,
@@ -51,7 +51,7 @@ impl From<&Error> for Ended {
 #[derive(Debug, Clone, Copy)]
 struct Head {
     seq: u64,
-    ended: Option<Ended>,
+    ended: Option<SubscriptionEnd>,
 }
 
 /// The newest events of one live session.
@@ -110,7 +110,7 @@ impl Log {
     }
 
     /// Ends every subscription with this reason, after the events that are already there.
-    pub(crate) fn end(&self, why: Ended) {
+    pub(crate) fn end(&self, why: SubscriptionEnd) {
         self.head.send_modify(|head| head.ended = Some(why));
     }
 
@@ -122,7 +122,7 @@ impl Log {
 }
 
 /// What memory holds for a reader.
-enum Near {
+enum InMemory {
     Events(Vec<Arc<Logged>>),
     /// The reader's next event is no longer in memory; everything up to this number is in the store.
     Far(u64),
@@ -151,9 +151,9 @@ impl Ring {
         }
     }
 
-    fn after(&self, cursor: u64, max_bytes: usize) -> Near {
+    fn after(&self, cursor: u64, max_bytes: usize) -> InMemory {
         if cursor < self.floor {
-            return Near::Far(self.floor);
+            return InMemory::Far(self.floor);
         }
         let start = self.events.partition_point(|event| event.seq <= cursor);
         let mut bytes = 0;
@@ -162,7 +162,7 @@ impl Ring {
             bytes += event.size;
             first || bytes <= max_bytes
         });
-        Near::Events(fits.cloned().collect())
+        InMemory::Events(fits.cloned().collect())
     }
 }
 
@@ -204,18 +204,18 @@ impl Subscription {
     pub async fn next(
         &mut self,
         max_bytes: usize,
-    ) -> Result<std::result::Result<Vec<Arc<Logged>>, Ended>> {
+    ) -> Result<std::result::Result<Vec<Arc<Logged>>, SubscriptionEnd>> {
         loop {
             let head = *self.head.borrow_and_update();
             if self.cursor < head.seq {
                 let near = self.session.log().ring.lock().after(self.cursor, max_bytes);
                 let events = match near {
-                    Near::Events(events) => {
+                    InMemory::Events(events) => {
                         self.live = true;
                         events
                     }
-                    Near::Far(_) if self.live => return Ok(Err(Ended::Slow)),
-                    Near::Far(floor) => {
+                    InMemory::Far(_) if self.live => return Ok(Err(SubscriptionEnd::Slow)),
+                    InMemory::Far(floor) => {
                         let page = self
                             .session
                             .store()
@@ -235,7 +235,7 @@ impl Subscription {
             } else if let Some(why) = head.ended {
                 return Ok(Err(why));
             } else if self.head.changed().await.is_err() {
-                return Ok(Err(Ended::Stopping));
+                return Ok(Err(SubscriptionEnd::Stopping));
             }
         }
     }

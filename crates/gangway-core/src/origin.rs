@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_has_one_spelling_however_it_is_written() {
+    fn an_origin_is_normalized() {
         for (written, origin) in [
             ("HTTP://Shop.Example:80/", "http://shop.example"),
             ("https://shop.example:443", "https://shop.example"),

@@ -26,13 +26,13 @@ pub struct Backlog {
 }
 
 struct Queue<T> {
-    waiting: VecDeque<Waiting<T>>,
+    waiting: VecDeque<QueuedItem<T>>,
     backlog: Backlog,
     /// The newest message that was ever read: the reader may have it, so it must not change.
     taken: u64,
 }
 
-struct Waiting<T> {
+struct QueuedItem<T> {
     number: u64,
     message: T,
     bytes: usize,
@@ -177,7 +177,7 @@ impl<T> Queue<T> {
         self.backlog.last += 1;
         self.backlog.bytes += bytes;
         let number = self.backlog.last;
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(QueuedItem {
             number,
             message,
             bytes,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_that_nobody_took_become_one_and_those_that_were_taken_stay_as_they_are() {
+    async fn messages_that_were_not_taken_become_one_and_those_that_were_taken_stay_as_they_are() {
         let outbox = Outbox::default();
         join(&outbox, "a").await;
         join(&outbox, "b").await;
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_on_where_the_reader_is() {
+    fn numbers_continue_where_the_reader_is() {
         let outbox = Outbox::default();
         push(&outbox, "a");
         outbox.resume_after(7);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_streams_waits_for_room() {
+    async fn a_streaming_producer_waits_for_room() {
         let outbox = Outbox::default();
         let bytes = push(&outbox, "a").bytes;
         assert_eq!(outbox.room(bytes).now_or_never(), None);

@@ -91,7 +91,7 @@ impl PageKind {
 /// An entry of the log about a page of the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PageNews {
+pub enum PageEntry {
     /// It opened, or was connected to the session.
     Opened {
         /// Its origin.

@@ -14,7 +14,7 @@ const PAGE: usize = 1 << 20;
 
 /// A queued message.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedMessage {
     pub(crate) turn: u64,
     pub(crate) prompt: String,
     pub(crate) source: Source,
@@ -24,16 +24,16 @@ pub(crate) struct Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct Unfinished {
     /// The running turn with its output besides the open message.
-    pub(crate) running: Option<SaidSoFar>,
+    pub(crate) running: Option<PartialTurn>,
     /// Messages whose turns had not begun.
-    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) waiting: VecDeque<QueuedMessage>,
 }
 
 /// A turn that began, with its output.
 #[derive(Debug)]
-pub(crate) struct SaidSoFar {
+pub(crate) struct PartialTurn {
     /// The message that it answers.
-    pub(crate) message: Waiting,
+    pub(crate) message: QueuedMessage,
     /// Its agent.
     pub(crate) agent: String,
     /// The open message, as a partial message.
@@ -46,7 +46,7 @@ pub(crate) struct SaidSoFar {
     pub(crate) questions: Vec<(QuestionId, Option<String>)>,
 }
 
-impl SaidSoFar {
+impl PartialTurn {
     fn apply(&mut self, seq: u64, event: &Event) {
         match event {
             Event::Delta {
@@ -113,18 +113,18 @@ impl Unfinished {
     fn apply(&mut self, seq: u64, event: &Event) {
         match event {
             Event::MessageStarted { prompt, source, .. } => {
-                self.waiting.push_back(Waiting {
+                self.waiting.push_back(QueuedMessage {
                     turn: seq,
                     prompt: prompt.clone(),
                     source: source.clone(),
                 });
             }
             Event::TurnStarted { turn, agent, .. } => {
-                let waits = |waiting: &Waiting| waiting.turn == *turn;
+                let waits = |waiting: &QueuedMessage| waiting.turn == *turn;
                 let message = self.waiting.iter().position(waits);
                 self.running = message
                     .and_then(|at| self.waiting.remove(at))
-                    .map(|message| SaidSoFar {
+                    .map(|message| PartialTurn {
                         message,
                         agent: agent.clone(),
                         draft: None,

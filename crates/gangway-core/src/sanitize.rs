@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_a_stranger_says_becomes_one_line_that_reads_as_it_is_written() {
-        for (said, shown) in [
+        for (message, shown) in [
             ("To help you shop", "To help you shop"),
             ("line\n\n\r\nbreaks\tand\u{b}tabs ", "line breaks and tabs"),
             ("safe\u{202e}live\u{2069}", "safelive"),
@@ -123,7 +123,7 @@ mod tests {
             ("\u{200f} \u{200b}", ""),
             ("größe 🎉", "größe 🎉"),
         ] {
-            assert_eq!(strip_to_line(said, 100), shown);
+            assert_eq!(strip_to_line(message, 100), shown);
             assert!(is_visible(shown));
         }
     }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_or_that_reorders_text_is_left() {
+    fn nothing_that_a_terminal_interprets_or_that_reorders_text_is_left() {
         let text = "a\tb\n\u{1b}[2J\r\u{9b}1m\u{202e}gnp.exe é 日本 می‌خواهم";
         let expected = "a\tb\n\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}gnp.exe é 日本 می‌خواهم";
         assert_eq!(for_terminal(text), expected);

@@ -6,9 +6,9 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::{
-    app::Noted,
+    app::AppEventKind,
     conversation::{Conversation, Entry},
-    draft::{Open, SharedDraft},
+    draft::{OpenMessage, SharedDraft},
     error::{Error, Result},
     event::{Citation, Event, Source},
     id::{CallId, LaunchId, MessageId, QuestionId, SessionId},
@@ -44,8 +44,8 @@ pub(crate) fn mark_key(session: SessionId) -> String {
 }
 
 pub(crate) async fn marked(store: &Store, session: SessionId) -> Result<u64> {
-    let kept = store.get::<u64>(&mark_key(session)).await?;
-    Ok(kept.map_or(0, |kept| kept.value))
+    let stored = store.get::<u64>(&mark_key(session)).await?;
+    Ok(stored.map_or(0, |stored| stored.value))
 }
 
 impl Turn {
@@ -100,7 +100,7 @@ impl Turn {
     }
 
     /// Waits until all output is on disk.
-    pub async fn kept(&self) -> Result<()> {
+    pub async fn flushed(&self) -> Result<()> {
         let last = self.draft.last_commit();
         match last {
             Some(commit) => self.store.keep(commit).await,
@@ -137,7 +137,7 @@ impl Turn {
 
     /// Whether a message carries the app event with this id.
     pub async fn carries(&self, launch: LaunchId, id: &str) -> Result<bool> {
-        let name = Noted::Carried.name(launch, id);
+        let name = AppEventKind::Carried.name(launch, id);
         Ok(self.store.once(self.session, &name).await?.is_some())
     }
 
@@ -152,7 +152,7 @@ impl Turn {
             message,
             text: text.to_owned(),
         };
-        let written = self.say(vec![delta]).await?;
+        let written = self.write(vec![delta]).await?;
         if let Some(open) = &mut self.draft.lock().open {
             // Only what is stored is counted, so that a stop in between keeps text and deltas equal.
             open.text.push_str(text);
@@ -167,7 +167,7 @@ impl Turn {
     /// Ends the current message; the next delta begins another one.
     pub async fn end_message(&mut self) -> Result<()> {
         match self.draft.close(self.number, false) {
-            Some(message) => self.say(vec![message]).await.map(|_| ()),
+            Some(message) => self.write(vec![message]).await.map(|_| ()),
             None => Ok(()),
         }
     }
@@ -175,20 +175,20 @@ impl Turn {
     /// Shows the user a notice that is not part of the answer.
     pub async fn notice(&mut self, text: &str) -> Result<()> {
         let (turn, text) = (self.number, text.to_owned());
-        self.say_next(Event::Notice { turn, text }).await
+        self.write_next(Event::Notice { turn, text }).await
     }
 
     /// Reports context usage.
     pub async fn context(&mut self, used: u64, window: Option<u64>) -> Result<()> {
         let turn = self.number;
         let event = Event::ContextUsed { turn, used, window };
-        self.say(vec![event]).await.map(|_| ())
+        self.write(vec![event]).await.map(|_| ())
     }
 
     /// Reports a tool call.
     pub async fn tool_call(&mut self, tool: &str, arguments: Value) -> Result<CallId> {
         let call = self.next_call();
-        self.say_next(Event::ToolCall {
+        self.write_next(Event::ToolCall {
             turn: self.number,
             call: call.clone(),
             tool: tool.to_owned(),
@@ -205,13 +205,13 @@ impl Turn {
         tool: &str,
         result: std::result::Result<Value, String>,
     ) -> Result<()> {
-        self.say_result(call, tool, result, None).await
+        self.write_result(call, tool, result, None).await
     }
 
     /// Reports a failed tool call.
     pub async fn tool_failed(&mut self, call: CallId, tool: &str, error: &ToolError) -> Result<()> {
         let code = Some(error.code().to_owned());
-        self.say_result(call, tool, Err(error.to_string()), code)
+        self.write_result(call, tool, Err(error.to_string()), code)
             .await
     }
 
@@ -232,7 +232,7 @@ impl Turn {
         CallId::nth(self.number, draft.calls)
     }
 
-    async fn say_result(
+    async fn write_result(
         &self,
         call: CallId,
         tool: &str,
@@ -246,7 +246,7 @@ impl Turn {
             result,
             code,
         };
-        self.say(vec![event]).await.map(|_| ())
+        self.write(vec![event]).await.map(|_| ())
     }
 
     /// Asks the user and waits for the answer, without a timeout.
@@ -274,7 +274,7 @@ impl Turn {
             QuestionId::nth(self.number, draft.questions)
         };
         let answer = self.await_answer(&question);
-        self.say_next(Event::Question {
+        self.write_next(Event::Question {
             turn: self.number,
             question: question.clone(),
             text: text.to_owned(),
@@ -300,7 +300,7 @@ impl Turn {
         if draft.open.is_none() {
             draft.messages += 1;
             let message = MessageId::nth(self.number, draft.messages);
-            draft.open = Some(Open {
+            draft.open = Some(OpenMessage {
                 message,
                 text: String::new(),
                 first: 0,
@@ -316,13 +316,13 @@ impl Turn {
     }
 
     /// Ends the open message and appends an event, atomically.
-    async fn say_next(&self, event: Event) -> Result<()> {
+    async fn write_next(&self, event: Event) -> Result<()> {
         let message = self.draft.close(self.number, false);
         let events = message.into_iter().chain([event]).collect();
-        self.say(events).await.map(|_| ())
+        self.write(events).await.map(|_| ())
     }
 
-    async fn say(&self, events: Vec<Event>) -> Result<u64> {
+    async fn write(&self, events: Vec<Event>) -> Result<u64> {
         let mark = self.draft.lock().mark.take();
         let records = match mark {
             Some(count) => vec![store::record(mark_key(self.session), &count)?],

@@ -162,10 +162,10 @@ async fn after_a_power_cut_there_is_a_prefix_of_whole_events_with_all_that_was_a
     while done < cuts {
         let folder = tempfile::tempdir().unwrap();
         let durable = Arc::new(Mutex::new(Files::default()));
-        let (kept, path) = (Arc::clone(&durable), folder.path().to_owned());
+        let (stored, path) = (Arc::clone(&durable), folder.path().to_owned());
         let syncer: Syncer = Arc::new(move |_: &File| {
             // All earlier writes are on disk from now on.
-            *kept.lock().unwrap() = Files::of(&path);
+            *stored.lock().unwrap() = Files::of(&path);
             Ok(())
         });
         let store = Store::open_in(folder.path(), syncer, "before").unwrap();

@@ -95,24 +95,24 @@ pub struct Wire {
     socket: WebSocketStream<TcpStream>,
     last: u64,
     /// Unread messages with their sizes.
-    kept: VecDeque<(Value, usize)>,
+    buffered: VecDeque<(Value, usize)>,
 }
 
 impl Wire {
     pub async fn open(url: &RelayUrl, key: Option<&str>) -> anyhow::Result<Self> {
-        let told = || format!("connecting to {url}");
-        let address = url.address().await.with_context(told)?;
+        let message = || format!("connecting to {url}");
+        let address = url.address().await.with_context(message)?;
         let mut request = url.text.as_str().into_client_request()?;
         if let Some(key) = key {
             let value = HeaderValue::from_str(&format!("Bearer {key}"))?;
             request.headers_mut().insert(header::AUTHORIZATION, value);
         }
-        let stream = TcpStream::connect(address).await.with_context(told)?;
-        let (socket, _) = client_async(request, stream).await.with_context(told)?;
+        let stream = TcpStream::connect(address).await.with_context(message)?;
+        let (socket, _) = client_async(request, stream).await.with_context(message)?;
         Ok(Self {
             socket,
             last: 0,
-            kept: VecDeque::new(),
+            buffered: VecDeque::new(),
         })
     }
 
@@ -123,16 +123,16 @@ impl Wire {
         token: Option<&str>,
         timeout: Duration,
     ) -> anyhow::Result<Value> {
-        let mut wish = json!({ "role": "agent", "sessionId": session });
+        let mut request = json!({ "role": "agent", "sessionId": session });
         if let Some(token) = token {
-            wish["token"] = json!(token);
+            request["token"] = json!(token);
         }
-        let answer = self.ask("relay.join", wish, timeout).await?;
+        let answer = self.ask("relay.join", request, timeout).await?;
         match answer["type"].as_str() {
             Some("relay.joined") => Ok(answer["payload"].clone()),
             Some("error") => bail!(
                 "the relay refused to join {session}: {}",
-                words(&answer["payload"])
+                error_text(&answer["payload"])
             ),
             other => bail!("the relay answered relay.join with {other:?}"),
         }
@@ -173,31 +173,31 @@ impl Wire {
         timeout: Duration,
         fits: impl Fn(&Value) -> bool,
     ) -> anyhow::Result<Option<(Value, usize)>> {
-        if let Some(place) = self.kept.iter().position(|(message, _)| fits(message)) {
-            return Ok(self.kept.remove(place));
+        if let Some(place) = self.buffered.iter().position(|(message, _)| fits(message)) {
+            return Ok(self.buffered.remove(place));
         }
         let until = Instant::now() + timeout;
         loop {
-            let Ok(heard) = timeout_at(until, self.hear()).await else {
+            let Ok(received) = timeout_at(until, self.receive()).await else {
                 return Ok(None);
             };
-            let heard = heard?;
-            if fits(&heard.0) {
-                return Ok(Some(heard));
+            let received = received?;
+            if fits(&received.0) {
+                return Ok(Some(received));
             }
-            if self.kept.len() >= KEPT {
-                self.kept.pop_front();
+            if self.buffered.len() >= KEPT {
+                self.buffered.pop_front();
             }
-            self.kept.push_back(heard);
+            self.buffered.push_back(received);
         }
     }
 
     /// Drops buffered messages.
     pub(crate) fn forget(&mut self) {
-        self.kept.clear();
+        self.buffered.clear();
     }
 
-    async fn hear(&mut self) -> anyhow::Result<(Value, usize)> {
+    async fn receive(&mut self) -> anyhow::Result<(Value, usize)> {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
@@ -213,7 +213,7 @@ impl Wire {
     }
 }
 
-pub fn words(payload: &Value) -> String {
+pub fn error_text(payload: &Value) -> String {
     let text = |name: &str| payload[name].as_str().unwrap_or("?").to_owned();
     format!("{}: {}", text("code"), text("message"))
 }

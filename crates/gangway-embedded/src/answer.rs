@@ -25,7 +25,7 @@ pub(crate) enum Update {
 }
 
 /// A running answer. Dropping it cancels the request.
-pub(crate) struct Answer {
+pub(crate) struct AnswerStream {
     id: u64,
     process: Arc<Process>,
     updates: mpsc::Receiver<Update>,
@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     over: bool,
 }
 
-impl Answer {
+impl AnswerStream {
     pub fn new(id: u64, process: Arc<Process>, updates: mpsc::Receiver<Update>) -> Self {
         Self {
             id,
@@ -58,7 +58,7 @@ impl Answer {
     }
 }
 
-impl Stream for Answer {
+impl Stream for AnswerStream {
     type Item = Result<Piece, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -82,7 +82,7 @@ impl Stream for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         self.process.close(self.id, self.over);
     }

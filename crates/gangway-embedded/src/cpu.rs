@@ -44,9 +44,9 @@ mod tests {
     use super::lacking;
 
     #[test]
-    fn what_the_processor_lacks_is_said_in_words() {
+    fn what_the_processor_lacks_is_explained() {
         assert_eq!(lacking(&[]), Ok(()));
-        let words = lacking(&["AVX2", "FMA"]).map_err(|error| error.to_string());
-        assert!(words.is_err_and(|words| words.contains("lacks AVX2, FMA, which")));
+        let message = lacking(&["AVX2", "FMA"]).map_err(|error| error.to_string());
+        assert!(message.is_err_and(|message| message.contains("lacks AVX2, FMA, which")));
     }
 }

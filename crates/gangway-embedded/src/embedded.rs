@@ -8,11 +8,11 @@ use std::{
 };
 
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture};
-use gangway_models::{ChatRequest, ModelError, Pieces, Provider, weights::Shelf};
+use gangway_models::{ChatRequest, ModelError, Pieces, Provider, weights::WeightsStore};
 
 use crate::{
     Availability, Program, Settings, Source, Status,
-    process::{Death, Process},
+    process::{EngineExit, Process},
 };
 
 /// Maximum number of engines that a request is sent to: one that was not served is not to blame for a crash.
@@ -25,7 +25,7 @@ pub struct Embedded {
 }
 
 struct Shared {
-    shelf: Shelf,
+    shelf: WeightsStore,
     settings: Settings,
     program: Program,
     engine: Mutex<Engine>,
@@ -43,10 +43,10 @@ struct Engine {
 impl Embedded {
     /// Models from this folder, run by this program. Nothing is started before the first request.
     #[must_use]
-    pub fn new(shelf: Shelf, settings: Settings, program: Program) -> Self {
+    pub fn new(store: WeightsStore, settings: Settings, program: Program) -> Self {
         Self {
             shared: Arc::new(Shared {
-                shelf,
+                shelf: store,
                 settings,
                 program,
                 engine: Mutex::default(),
@@ -157,7 +157,7 @@ impl Shared {
     }
 
     /// Fails if these weights crashed the engine during loading.
-    fn blame(&self, death: &Death, source: &Source) -> Result<(), ModelError> {
+    fn blame(&self, death: &EngineExit, source: &Source) -> Result<(), ModelError> {
         let Some(loading) = death
             .loading
             .as_ref()

@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::{
     Program, Settings, Source, Status,
-    answer::{Answer, Update},
+    answer::{AnswerStream, Update},
     outbox::Outbox,
     wire::{FromEngine, ToEngine, VERSION, WINDOW},
 };
@@ -31,14 +31,14 @@ const LAST_WORDS: usize = 4096;
 /// A running engine.
 pub(crate) struct Process {
     pub outbox: Outbox,
-    open: Mutex<Open>,
+    open: Mutex<ProcessState>,
     /// The number of running answers changed.
     changed: Notify,
-    death: OnceLock<Death>,
+    death: OnceLock<EngineExit>,
 }
 
 #[derive(Default)]
-struct Open {
+struct ProcessState {
     answers: HashMap<u64, mpsc::Sender<Update>>,
     next: u64,
     loading: Option<Source>,
@@ -49,7 +49,7 @@ struct Open {
 
 /// Why an engine ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Death {
+pub(crate) struct EngineExit {
     pub reason: String,
     /// The weights being loaded.
     pub loading: Option<Source>,
@@ -93,7 +93,7 @@ impl Process {
         Ok(process)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, ProcessState> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,7 +102,7 @@ impl Process {
     }
 
     /// Why it ended, once it has.
-    pub fn death(&self) -> Option<&Death> {
+    pub fn death(&self) -> Option<&EngineExit> {
         self.death.get()
     }
 
@@ -117,7 +117,7 @@ impl Process {
         request: &ChatRequest,
         source: &Source,
         capacity: usize,
-    ) -> Result<Option<Answer>, ModelError> {
+    ) -> Result<Option<AnswerStream>, ModelError> {
         let mut open = self.lock();
         if open.closing || self.death.get().is_some() {
             return Ok(None);
@@ -137,7 +137,7 @@ impl Process {
             source: source.clone(),
             request: Box::new(request.clone()),
         });
-        Ok(Some(Answer::new(id, Arc::clone(self), updates)))
+        Ok(Some(AnswerStream::new(id, Arc::clone(self), updates)))
     }
 
     /// Removes an answer; cancels it if incomplete.
@@ -226,7 +226,7 @@ impl Process {
         if !open.closing {
             tracing::warn!(reason, "the engine stopped");
         }
-        let _ = self.death.set(Death {
+        let _ = self.death.set(EngineExit {
             reason,
             loading,
             lasting,
@@ -261,7 +261,7 @@ async fn supervise(process: Arc<Process>, mut child: Child, idle: Duration) {
         process.end("it has no pipes".to_owned(), false);
         return;
     };
-    let words = tokio::spawn(last_words(stderr));
+    let message = tokio::spawn(last_output(stderr));
     let received = receive(&process, stdout);
     tokio::pin!(received);
     let received = tokio::select! {
@@ -276,10 +276,10 @@ async fn supervise(process: Arc<Process>, mut child: Child, idle: Duration) {
         Err(_) => None,
     };
     let _ = child.kill().await;
-    let words = words.await.unwrap_or_default();
+    let message = message.await.unwrap_or_default();
     let (reason, lasting) = match (received, ended) {
         (Err(reason), _) => (reason, false),
-        (Ok(()), Some(Ok(status))) => judge(status, &words),
+        (Ok(()), Some(Ok(status))) => judge(status, &message),
         (Ok(()), Some(Err(error))) => (error.to_string(), false),
         (Ok(()), None) => ("it did not exit and was killed".to_owned(), false),
     };
@@ -327,7 +327,7 @@ async fn receive(process: &Process, stdout: ChildStdout) -> Result<(), String> {
 }
 
 /// The end of the engine's standard error.
-async fn last_words(mut stderr: ChildStderr) -> String {
+async fn last_output(mut stderr: ChildStderr) -> String {
     let mut words = Vec::new();
     let mut part = [0; LAST_WORDS];
     while let Ok(read @ 1..) = stderr.read(&mut part).await {
@@ -338,13 +338,13 @@ async fn last_words(mut stderr: ChildStderr) -> String {
 }
 
 /// Why an engine ended, and whether the same weights would end it again.
-fn judge(status: ExitStatus, words: &str) -> (String, bool) {
+fn judge(status: ExitStatus, message: &str) -> (String, bool) {
     #[cfg(unix)]
     if std::os::unix::process::ExitStatusExt::signal(&status) == Some(9) {
         let reason = "the system killed it, most likely for lack of memory";
         return (reason.to_owned(), false);
     }
-    let mut lines = words.lines().map(str::trim);
+    let mut lines = message.lines().map(str::trim);
     let last = lines.rfind(|line| !line.is_empty());
     let reason = last.map_or_else(|| status.to_string(), without_folders);
     (reason, !status.success())
@@ -352,9 +352,9 @@ fn judge(status: ExitStatus, words: &str) -> (String, bool) {
 
 /// A line without the build machine's folders.
 fn without_folders(line: &str) -> String {
-    let words = line.split(' ').map(|word| {
+    let message = line.split(' ').map(|word| {
         let path = word.starts_with('/') || word.starts_with("./");
         if path { word.rsplit('/').next() } else { None }.unwrap_or(word)
     });
-    words.collect::<Vec<_>>().join(" ")
+    message.collect::<Vec<_>>().join(" ")
 }

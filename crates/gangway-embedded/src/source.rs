@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, time::SystemTime};
 
 use gangway_models::{
     Failure, ModelError,
-    weights::{Shelf, Weights},
+    weights::{Weights, WeightsStore},
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,11 +64,11 @@ impl Source {
     }
 
     /// The requested weights, or the first ones by default.
-    pub fn find(shelf: &Shelf, name: Option<&str>) -> Result<Self, ModelError> {
+    pub fn find(store: &WeightsStore, name: Option<&str>) -> Result<Self, ModelError> {
         let unread = |error: io::Error| {
             ModelError::failed(format!("Cannot read the folder with the weights: {error}"))
         };
-        let all = shelf.list().map_err(unread)?;
+        let all = store.list().map_err(unread)?;
         let names: Vec<String> = all.iter().map(|weights| weights.name.clone()).collect();
         let found = match name {
             Some(name) => all.into_iter().find(|weights| weights.name == name),

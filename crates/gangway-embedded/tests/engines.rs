@@ -10,7 +10,9 @@ use std::{os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
 
 use futures_util::StreamExt as _;
 use gangway_embedded::{Embedded, Program, Settings, Status, wire::WINDOW};
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Provider as _, weights::Shelf};
+use gangway_models::{
+    ChatRequest, Failure, Message, ModelError, Provider as _, weights::WeightsStore,
+};
 use tempfile::TempDir;
 
 const READY: &str = r#"echo '{"type":"ready","version":1}'; read settings; read request;"#;
@@ -27,9 +29,9 @@ impl Bench {
         std::fs::write(folder.path().join("small.gguf"), "weights").unwrap();
         let program = folder.path().join("engine");
         write_script(&program, &format!("#!/bin/sh\n{script}\n"));
-        let shelf = Shelf::new(folder.path());
+        let store = WeightsStore::new(folder.path());
         Self {
-            models: Embedded::new(shelf, Settings::default(), Program::new(program)),
+            models: Embedded::new(store, Settings::default(), Program::new(program)),
             _folder: folder,
         }
     }
@@ -75,8 +77,8 @@ async fn an_engine_of_another_version_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn an_engine_that_ends_or_sends_nonsense_is_an_error_with_its_last_words() {
-    for (script, words) in [
+async fn an_engine_that_ends_or_sends_nonsense_is_an_error_with_its_last_output() {
+    for (script, text) in [
         ("exit 0", "exit status: 0"),
         ("echo 'no such library' >&2; exit 127", "no such library"),
         ("echo nonsense; cat > /dev/null", "invalid message"),
@@ -87,12 +89,12 @@ async fn an_engine_that_ends_or_sends_nonsense_is_an_error_with_its_last_words()
     ] {
         let error = failure(script).await;
         assert_eq!(error.failure, Failure::Failed);
-        assert!(error.message.contains(words), "{error}");
+        assert!(error.message.contains(text), "{error}");
     }
 }
 
 #[tokio::test]
-async fn an_engine_that_dies_in_the_middle_of_an_answer_is_an_error_with_its_last_words() {
+async fn an_engine_that_dies_in_the_middle_of_an_answer_is_an_error_with_its_last_output() {
     let begun =
         r#"echo '{"type":"begun","id":1}'; echo '{"type":"piece","id":1,"piece":{"Text":"a"}}';"#;
     let error = failure(&format!("{READY}{begun} echo 'out of luck' >&2; exit 1")).await;
@@ -135,10 +137,14 @@ async fn an_engine_that_sends_more_than_the_window_loses_that_answer() {
 }
 
 #[tokio::test]
-async fn without_a_program_nothing_is_started_and_the_reason_is_told() {
+async fn without_a_program_nothing_is_started_and_the_reason_is_reported() {
     let folder = TempDir::new().unwrap();
     let program = Program::beside(&folder.path().join("gangway"));
-    let models = Embedded::new(Shelf::new(folder.path()), Settings::default(), program);
+    let models = Embedded::new(
+        WeightsStore::new(folder.path()),
+        Settings::default(),
+        program,
+    );
     let error = models.models().await.unwrap_err();
     assert_eq!(error.failure, Failure::Unavailable);
     assert!(error.message.contains("not installed"), "{error}");

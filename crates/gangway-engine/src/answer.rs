@@ -14,7 +14,7 @@ use futures_util::Stream;
 use gangway_models::{ModelError, Piece};
 use tokio::sync::mpsc;
 
-use crate::{engine::Command, gauges::Place};
+use crate::{engine::Command, gauges::QueuePlace};
 
 /// Capacity of the channel.
 const PIECES: usize = 64;
@@ -45,11 +45,11 @@ pub(crate) struct Reader {
     wanted: Arc<AtomicBool>,
     commands: SyncSender<Command>,
     /// Held until the answer is complete.
-    place: Option<Place>,
+    place: Option<QueuePlace>,
 }
 
 /// Both ends of an answer's channel.
-pub(crate) fn answer(commands: SyncSender<Command>, place: Place) -> (AnswerSender, Reader) {
+pub(crate) fn answer(commands: SyncSender<Command>, place: QueuePlace) -> (AnswerSender, Reader) {
     let (sender, pieces) = mpsc::channel(PIECES);
     let wanted = Arc::new(AtomicBool::new(false));
     let sender = AnswerSender {
@@ -92,7 +92,7 @@ impl Reader {
     pub async fn begin(&mut self) -> Result<(), ModelError> {
         match self.pieces.recv().await {
             Some(Output::Begun) => {
-                self.place.as_mut().into_iter().for_each(Place::begin);
+                self.place.as_mut().into_iter().for_each(QueuePlace::begin);
                 Ok(())
             }
             Some(Output::Failed(error)) => Err(error),
@@ -114,12 +114,12 @@ impl Stream for Reader {
         if self.place.is_none() {
             return Poll::Ready(None);
         }
-        let said = std::task::ready!(self.pieces.poll_recv(context));
+        let message = std::task::ready!(self.pieces.poll_recv(context));
         if self.wanted.swap(false, SeqCst) {
             // If the queue is full, the engine is awake anyway.
             let _ = self.commands.try_send(Command::Wake);
         }
-        let (item, over) = match said {
+        let (item, over) = match message {
             Some(Output::Piece(piece)) => (Some(Ok(piece)), false),
             Some(Output::Done) => (None, true),
             Some(Output::Failed(error)) => (Some(Err(error)), true),

@@ -87,14 +87,14 @@ fn turn(message: &Message) -> Turn {
             format!("[{} images that this model cannot process]", images.len()),
         ),
         Message::Assistant { text, calls, .. } => {
-            let mut said = text.clone();
+            let mut entry = text.clone();
             for call in calls {
-                if !said.is_empty() {
-                    said.push('\n');
+                if !entry.is_empty() {
+                    entry.push('\n');
                 }
-                said.push_str(&spell(call));
+                entry.push_str(&spell(call));
             }
-            Turn::new("assistant", said)
+            Turn::new("assistant", entry)
         }
         Message::Tool {
             name,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_their_answers_are_spelled_the_way_the_model_writes_them() {
+    fn calls_and_their_answers_are_written_in_the_format_of_the_model() {
         let request = ChatRequest {
             messages: vec![
                 Message::User("And in Kiel?".to_owned()),

@@ -14,7 +14,7 @@ use crate::model::Model;
 
 /// A part of a rendered conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PromptPart {
     /// Text of the template.
     Frame(String),
     /// The content of the message with this index.
@@ -30,7 +30,7 @@ fn parts(
     llama: &LlamaModel,
     template: &LlamaChatTemplate,
     roles: &[&str],
-) -> Result<Vec<Part>, String> {
+) -> Result<Vec<PromptPart>, String> {
     let message = |(number, role): (usize, &&str)| {
         LlamaChatMessage::new((*role).to_owned(), mark(number)).map_err(|error| error.to_string())
     };
@@ -46,7 +46,7 @@ fn parts(
 }
 
 /// Splits a rendered template at the placeholders.
-fn cut(text: &str, contents: usize) -> Vec<Part> {
+fn cut(text: &str, contents: usize) -> Vec<PromptPart> {
     let mut parts = Vec::new();
     let mut rest = text;
     for number in 0..contents {
@@ -55,13 +55,13 @@ fn cut(text: &str, contents: usize) -> Vec<Part> {
             continue;
         };
         if !before.is_empty() {
-            parts.push(Part::Frame(before.to_owned()));
+            parts.push(PromptPart::Frame(before.to_owned()));
         }
-        parts.push(Part::Content(number));
+        parts.push(PromptPart::Content(number));
         rest = after;
     }
     if !rest.is_empty() {
-        parts.push(Part::Frame(rest.to_owned()));
+        parts.push(PromptPart::Frame(rest.to_owned()));
     }
     parts
 }
@@ -69,13 +69,14 @@ fn cut(text: &str, contents: usize) -> Vec<Part> {
 /// Whether llama.cpp supports this template without losing contents.
 pub(crate) fn works(llama: &LlamaModel, template: &LlamaChatTemplate) -> bool {
     let roles = ["system", "user", "assistant", "user"];
-    parts(llama, template, &roles)
-        .is_ok_and(|parts| (0..roles.len()).all(|number| parts.contains(&Part::Content(number))))
+    parts(llama, template, &roles).is_ok_and(|parts| {
+        (0..roles.len()).all(|number| parts.contains(&PromptPart::Content(number)))
+    })
 }
 
 impl Model {
     /// The layout of messages with these roles, up to the answer.
-    pub fn layout(&self, roles: &[&str]) -> Result<Vec<Part>, ModelError> {
+    pub fn layout(&self, roles: &[&str]) -> Result<Vec<PromptPart>, ModelError> {
         parts(&self.llama, &self.template, roles).map_err(|error| {
             ModelError::failed(format!(
                 "The chat template of {} is not supported: {error}",
@@ -85,13 +86,13 @@ impl Model {
     }
 
     /// The tokens of a layout with the tokens of its contents.
-    pub fn fill(&self, layout: &[Part], contents: &[Vec<LlamaToken>]) -> Vec<LlamaToken> {
+    pub fn fill(&self, layout: &[PromptPart], contents: &[Vec<LlamaToken>]) -> Vec<LlamaToken> {
         let vocab = self.llama.vocab();
         let mut tokens = Vec::new();
         for part in layout {
             match part {
-                Part::Frame(text) => tokens.extend(self.tokenise(text, true)),
-                Part::Content(number) => {
+                PromptPart::Frame(text) => tokens.extend(self.tokenise(text, true)),
+                PromptPart::Content(number) => {
                     tokens.extend(contents.get(*number).into_iter().flatten());
                 }
             }
@@ -154,14 +155,14 @@ mod tests {
     #[test]
     fn a_filled_template_is_cut_at_the_marks() {
         let text = format!("<s>{}</s><u>{}{}", mark(0), mark(1), "</u><a>");
-        let frame = |text: &str| Part::Frame(text.to_owned());
+        let frame = |text: &str| PromptPart::Frame(text.to_owned());
         assert_eq!(
             cut(&text, 2),
             [
                 frame("<s>"),
-                Part::Content(0),
+                PromptPart::Content(0),
                 frame("</s><u>"),
-                Part::Content(1),
+                PromptPart::Content(1),
                 frame("</u><a>")
             ]
         );

@@ -69,11 +69,11 @@ impl Gauges {
     }
 
     /// Reserves a place for a request, unless there are already `most`.
-    pub fn place(self: &Arc<Self>, most: usize) -> Option<Place> {
+    pub fn place(self: &Arc<Self>, most: usize) -> Option<QueuePlace> {
         let more = |requests| (requests < most).then_some(requests + 1);
         self.requests.fetch_update(SeqCst, SeqCst, more).ok()?;
         self.waiting.fetch_add(1, SeqCst);
-        Some(Place {
+        Some(QueuePlace {
             gauges: Arc::clone(self),
             waits: true,
         })
@@ -82,12 +82,12 @@ impl Gauges {
 
 /// A request's place in the queue, released on drop.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct QueuePlace {
     gauges: Arc<Gauges>,
     waits: bool,
 }
 
-impl Place {
+impl QueuePlace {
     /// The request is being served.
     pub fn begin(&mut self) {
         if std::mem::take(&mut self.waits) {
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for QueuePlace {
     fn drop(&mut self) {
         self.begin();
         self.gauges.requests.fetch_sub(1, SeqCst);
@@ -114,7 +114,7 @@ mod tests {
         let second = gauges.place(2);
         assert!(second.is_some() && gauges.place(2).is_none());
         assert_eq!(gauges.status().waiting, 2);
-        first.as_mut().into_iter().for_each(Place::begin);
+        first.as_mut().into_iter().for_each(QueuePlace::begin);
         assert_eq!(gauges.status().waiting, 1);
         assert!(gauges.place(2).is_none(), "a begun request keeps its place");
         drop(first);

@@ -174,15 +174,15 @@ mod tests {
     use super::*;
 
     /// The pieces parsed byte by byte: joined text, and calls without their ids.
-    fn parsed(said: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
+    fn parsed(message: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
         let mut parser = OutputParser::new(&stops, calls);
         let mut pieces = Vec::new();
-        for byte in said.as_bytes() {
+        for byte in message.as_bytes() {
             pieces.extend(parser.push(&[*byte]));
         }
         let mut whole = OutputParser::new(&stops, calls);
-        let mut at_once = whole.push(said.as_bytes());
+        let mut at_once = whole.push(message.as_bytes());
         pieces.extend(parser.finish(false));
         at_once.extend(whole.finish(false));
         let sum = |pieces: Vec<Piece>| {
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn calls_are_taken_out_of_the_text() {
-        let said = "I look.\n<tool_call>{\"name\": \"a\", \"arguments\": {\"x\": \"</tool_call>\"}}</tool_call>\n<tool_call>{\"name\": \"b\", \"arguments\": {}}</tool_call>";
-        let (text, calls) = parsed(said, &[], true);
+        let message = "I look.\n<tool_call>{\"name\": \"a\", \"arguments\": {\"x\": \"</tool_call>\"}}</tool_call>\n<tool_call>{\"name\": \"b\", \"arguments\": {}}</tool_call>";
+        let (text, calls) = parsed(message, &[], true);
         assert_eq!(text, "I look.\n");
         assert_eq!(
             calls,
@@ -240,7 +240,11 @@ mod tests {
                 ("b".to_owned(), json!({}))
             ]
         );
-        assert_eq!(parsed(said, &[], false).0, said, "without tools it is text");
+        assert_eq!(
+            parsed(message, &[], false).0,
+            message,
+            "without tools it is text"
+        );
         assert_eq!(parsed("a <tool", &[], true).0, "a <tool");
         let mut cut = OutputParser::new(&[], true);
         assert_eq!((cut.push(b"<tool"), cut.finish(true)), (vec![], vec![]));

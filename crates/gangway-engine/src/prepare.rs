@@ -5,7 +5,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use crate::{
     conversation::{self, Turn, callable},
-    frame::Part,
+    frame::PromptPart,
     grammar,
     model::Model,
     parser::OutputParser,
@@ -105,23 +105,23 @@ fn read(
     }
     let mut excess = 0;
     for room in [comfortable, tight] {
-        let kept = match window::fit(&turns, &costs, room) {
-            Ok(kept) => kept,
+        let stored = match window::fit(&turns, &costs, room) {
+            Ok(stored) => stored,
             Err(by) => {
                 excess = by;
                 continue;
             }
         };
-        let roles: Vec<&str> = kept.iter().map(|number| turns[*number].role).collect();
+        let roles: Vec<&str> = stored.iter().map(|number| turns[*number].role).collect();
         let layout = model.layout(&roles)?;
         let renumber = |part| match part {
-            Part::Content(number) => Part::Content(kept[number]),
-            frame @ Part::Frame(_) => frame,
+            PromptPart::Content(number) => PromptPart::Content(stored[number]),
+            frame @ PromptPart::Frame(_) => frame,
         };
-        let layout: Vec<Part> = layout.into_iter().map(renumber).collect();
+        let layout: Vec<PromptPart> = layout.into_iter().map(renumber).collect();
         let tokens = model.fill(&layout, &contents);
         if tokens.len() <= tight {
-            let known: usize = kept.iter().map(|number| turns[*number].messages).sum();
+            let known: usize = stored.iter().map(|number| turns[*number].messages).sum();
             let messages: usize = turns.iter().map(|turn| turn.messages).sum();
             return Ok((tokens, messages - known));
         }
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_words_or_else_between_characters() {
-        let words = "the ship sails ".repeat(PIECE / 8);
-        let (first, rest) = words.split_at(cut(&words));
+        let message = "the ship sails ".repeat(PIECE / 8);
+        let (first, rest) = message.split_at(cut(&message));
         assert!(first.len() <= PIECE && first.len() > PIECE / 2);
         assert!(!first.ends_with(' ') && rest.starts_with(' ') && !rest.starts_with("  "));
         let snow = "\u{2603}".repeat(PIECE);

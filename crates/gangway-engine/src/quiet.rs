@@ -18,21 +18,21 @@ const LINES: usize = 4;
 /// Captures llama.cpp's log on this thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Quiet {
-    caught: Arc<Caught>,
+    caught: Arc<CapturedErrors>,
     dispatch: Dispatch,
     /// The regular log.
     outer: Dispatch,
 }
 
 #[derive(Debug, Default)]
-struct Caught {
+struct CapturedErrors {
     errors: Mutex<Vec<String>>,
 }
 
 impl Quiet {
     pub fn new() -> Self {
-        let caught = Arc::new(Caught::default());
-        let dispatch = Dispatch::new(Ear(Arc::clone(&caught)));
+        let caught = Arc::new(CapturedErrors::default());
+        let dispatch = Dispatch::new(LogCapture(Arc::clone(&caught)));
         let outer = tracing::dispatcher::get_default(Dispatch::clone);
         Self {
             caught,
@@ -61,15 +61,15 @@ impl Quiet {
     }
 }
 
-impl Caught {
+impl CapturedErrors {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Ear(Arc<Caught>);
+struct LogCapture(Arc<CapturedErrors>);
 
-impl Subscriber for Ear {
+impl Subscriber for LogCapture {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.is_event() && *metadata.level() == Level::ERROR
     }
@@ -91,7 +91,7 @@ impl Subscriber for Ear {
         if *event.metadata().level() != Level::ERROR {
             return;
         }
-        let mut line = Line(String::new());
+        let mut line = LogMessage(String::new());
         event.record(&mut line);
         let line = line.0.trim().to_owned();
         let mut errors = self.0.lock();
@@ -109,9 +109,9 @@ impl Subscriber for Ear {
 }
 
 /// The message of an event.
-struct Line(String);
+struct LogMessage(String);
 
-impl Visit for Line {
+impl Visit for LogMessage {
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "message" {
             self.0.push_str(value);

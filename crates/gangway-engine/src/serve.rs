@@ -36,7 +36,7 @@ pub fn run() -> ExitCode {
         .enable_all()
         .build()
         .and_then(|runtime| {
-            let out = Out::private()?;
+            let out = OutputWriter::private()?;
             runtime.block_on(serve(out))
         });
     match served {
@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-async fn serve(out: Out) -> std::io::Result<()> {
+async fn serve(out: OutputWriter) -> std::io::Result<()> {
     let mut stdin = BufReader::new(tokio::io::stdin());
     let mut line = Vec::new();
     stdin.read_until(b'\n', &mut line).await?;
@@ -91,7 +91,7 @@ async fn serve(out: Out) -> std::io::Result<()> {
 
 struct Server {
     llama: Llama,
-    out: Out,
+    out: OutputWriter,
     /// The status as last sent to the server.
     shown: Mutex<Status>,
     answers: Mutex<HashMap<u64, Running>>,
@@ -213,9 +213,9 @@ async fn watch(server: Arc<Server>) {
 /// The output of answers. Each message is written before `send` returns, so that the server knows what this process was
 /// doing when it dies.
 #[derive(Clone)]
-struct Out(Arc<Mutex<File>>);
+struct OutputWriter(Arc<Mutex<File>>);
 
-impl Out {
+impl OutputWriter {
     /// Takes over the standard output: other output goes to the standard error.
     fn private() -> std::io::Result<Self> {
         #[cfg(unix)]

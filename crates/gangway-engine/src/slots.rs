@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_goes_on_in_the_slot_that_knows_it() {
+    fn a_conversation_continues_in_the_slot_that_knows_it() {
         let slots = [
             slot(0..50, None, 1),
             slot(0..80, None, 2),

@@ -9,7 +9,7 @@ const STRIDES: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Unit {
     turns: std::ops::Range<usize>,
-    kept: bool,
+    stored: bool,
 }
 
 /// Splits a conversation into droppable units: whole exchanges, and after the last question whole rounds of calls.
@@ -23,19 +23,19 @@ fn units(turns: &[Turn]) -> Vec<Unit> {
         let begins = system
             || asks(&number)
             || (after && turn.role == "assistant")
-            || units.last().is_none_or(|unit| unit.kept);
-        let kept = system || last_question == Some(number);
+            || units.last().is_none_or(|unit| unit.stored);
+        let stored = system || last_question == Some(number);
         match units.last_mut() {
             Some(unit) if !begins => unit.turns.end = number + 1,
             _ => units.push(Unit {
                 turns: number..number + 1,
-                kept,
+                stored,
             }),
         }
     }
     // The model continues from the newest round.
     if let Some(last) = units.last_mut() {
-        last.kept = true;
+        last.stored = true;
     }
     units
 }
@@ -44,7 +44,7 @@ fn units(turns: &[Turn]) -> Vec<Unit> {
 pub(crate) fn fit(turns: &[Turn], costs: &[usize], room: usize) -> Result<Vec<usize>, usize> {
     let units = units(turns);
     let cost = |unit: &Unit| costs[unit.turns.clone()].iter().sum::<usize>();
-    let needed: usize = units.iter().filter(|unit| unit.kept).map(cost).sum();
+    let needed: usize = units.iter().filter(|unit| unit.stored).map(cost).sum();
     if needed > room {
         return Err(needed - room);
     }
@@ -55,15 +55,15 @@ pub(crate) fn fit(turns: &[Turn], costs: &[usize], room: usize) -> Result<Vec<us
     // The room may be too small for whole strides.
     aim = aim.min(total - needed);
     let mut dropped = 0;
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for unit in &units {
-        if !unit.kept && dropped < aim {
+        if !unit.stored && dropped < aim {
             dropped += cost(unit);
         } else {
-            kept.extend(unit.turns.clone());
+            stored.extend(unit.turns.clone());
         }
     }
-    Ok(kept)
+    Ok(stored)
 }
 
 #[cfg(test)]
@@ -87,8 +87,8 @@ mod tests {
 
     fn kept(letters: &str, room: usize) -> Result<String, usize> {
         let turns = conversation(letters);
-        let kept = fit(&turns, &vec![10; turns.len()], room)?;
-        Ok(kept
+        let stored = fit(&turns, &vec![10; turns.len()], room)?;
+        Ok(stored
             .iter()
             .map(|i| letters.as_bytes()[*i] as char)
             .collect())
@@ -121,7 +121,7 @@ mod tests {
     fn the_cut_stays_while_a_conversation_grows_a_little() {
         let gone = |exchanges: usize| {
             let letters = "ua".repeat(exchanges) + "u";
-            kept(&letters, 240).map(|kept| letters.len() - kept.len())
+            kept(&letters, 240).map(|stored| letters.len() - stored.len())
         };
         assert_eq!([12, 13, 14, 15].map(gone), [6, 6, 6, 12].map(Ok));
     }

@@ -8,14 +8,14 @@ use super::{FileError, FilePath, inside, links};
 
 /// Detects whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct FileStamp {
     pub size: u64,
     pub modified: Option<SystemTime>,
     /// Device, inode and change time.
     place: [i64; 4],
 }
 
-impl Mark {
+impl FileStamp {
     fn of(there: &Metadata) -> Self {
         Self {
             size: there.len(),
@@ -38,27 +38,27 @@ fn place(_: &Metadata) -> [i64; 4] {
 }
 
 /// The mark of a file in a folder; the path cannot leave the folder.
-pub fn mark(folder: &Path, file: &FilePath) -> Result<Mark, FileError> {
+pub fn mark(folder: &Path, file: &FilePath) -> Result<FileStamp, FileError> {
     through(folder, file, |dir, file| {
         let there = dir.metadata(file.as_path()).map_err(FileError::at(file))?;
         inside::only_file(file, inside::stat_of(&there).kind)?;
-        Ok(Mark::of(&there))
+        Ok(FileStamp::of(&there))
     })
 }
 
 /// Reads a file of at most `most` bytes, with its mark.
-pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
+pub fn read(folder: &Path, file: &FilePath, most: u64) -> Result<(FileStamp, Vec<u8>), FileError> {
     through(folder, file, |dir, file| read_in(dir, file, most))
 }
 
-fn read_in(dir: &Dir, file: &FilePath, most: u64) -> Result<(Mark, Vec<u8>), FileError> {
+fn read_in(dir: &Dir, file: &FilePath, most: u64) -> Result<(FileStamp, Vec<u8>), FileError> {
     let failed = FileError::at(file);
     inside::only_file(file, inside::stat(dir, file)?.kind)?;
     let opened = inside::open_unwaiting(dir, file.as_path()).map_err(&failed)?;
     // Taken before reading, so that a write in between is noticed next time.
     let there = opened.metadata().map_err(&failed)?;
     inside::only_file(file, inside::stat_of(&there).kind)?;
-    let mark = Mark::of(&there);
+    let mark = FileStamp::of(&there);
     let mut bytes = Vec::with_capacity(usize::try_from(mark.size.min(most)).unwrap_or_default());
     let mut opened = opened.into_std().take(most.saturating_add(1));
     opened.read_to_end(&mut bytes).map_err(&failed)?;

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_path_is_read_as_it_is_meant() {
-        for (text, meant) in [
+        for (text, target) in [
             ("", ""),
             (".", ""),
             ("a.txt", "a.txt"),
@@ -156,7 +156,7 @@ mod tests {
             ("~/x", "~/x"),
             ("x/C:", "x/C:"),
         ] {
-            assert_eq!(text.parse::<FilePath>().unwrap().as_str(), meant, "{text}");
+            assert_eq!(text.parse::<FilePath>().unwrap().as_str(), target, "{text}");
         }
     }
 

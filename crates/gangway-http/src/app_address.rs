@@ -10,13 +10,13 @@ pub const APP: &str = "{app}";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppAddresses {
     scheme: String,
-    host: Place,
+    host: AppLocation,
     /// `:PORT`, or empty for the scheme's default port.
     port: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum AppLocation {
     /// The name is a part of the host, between these two.
     Host(String, String),
     /// The name is the first segment of the path on this host. All apps share the origin, so their pages get none.
@@ -45,7 +45,7 @@ impl AppAddresses {
             Some(url) => Self::read(url).ok_or_else(|| BadAppsUrl(url.to_owned())),
             None => Ok(Self {
                 scheme: "http".to_owned(),
-                host: Place::Host(String::new(), ".localhost".to_owned()),
+                host: AppLocation::Host(String::new(), ".localhost".to_owned()),
                 port: format!(":{}", address.port()),
             }),
         }
@@ -70,9 +70,9 @@ impl AppAddresses {
             (Some((before, after)), "")
                 if plain(before) && after.starts_with('.') && plain(after) =>
             {
-                Place::Host(before.to_owned(), after.to_owned())
+                AppLocation::Host(before.to_owned(), after.to_owned())
             }
-            (None, APP) if plain(host) && !host.is_empty() => Place::Path(host.to_owned()),
+            (None, APP) if plain(host) && !host.is_empty() => AppLocation::Path(host.to_owned()),
             _ => return None,
         };
         Some(Self {
@@ -92,8 +92,8 @@ impl AppAddresses {
     pub fn url(&self, app: &AppName) -> String {
         let Self { scheme, port, .. } = self;
         match &self.host {
-            Place::Host(before, after) => format!("{scheme}://{before}{app}{after}{port}/"),
-            Place::Path(host) => format!("{scheme}://{host}{port}/{app}/"),
+            AppLocation::Host(before, after) => format!("{scheme}://{before}{app}{after}{port}/"),
+            AppLocation::Path(host) => format!("{scheme}://{host}{port}/{app}/"),
         }
     }
 
@@ -101,8 +101,8 @@ impl AppAddresses {
     #[must_use]
     pub fn origin(&self, app: &AppName) -> String {
         match &self.host {
-            Place::Host(..) => self.url(app).trim_end_matches('/').to_owned(),
-            Place::Path(_) => "null".to_owned(),
+            AppLocation::Host(..) => self.url(app).trim_end_matches('/').to_owned(),
+            AppLocation::Path(_) => "null".to_owned(),
         }
     }
 
@@ -110,8 +110,8 @@ impl AppAddresses {
     #[must_use]
     pub fn server(&self, app: &AppName) -> String {
         match &self.host {
-            Place::Host(..) => self.origin(app),
-            Place::Path(host) => format!("{}://{host}{}", self.scheme, self.port),
+            AppLocation::Host(..) => self.origin(app),
+            AppLocation::Path(host) => format!("{}://{host}{}", self.scheme, self.port),
         }
     }
 
@@ -155,7 +155,7 @@ impl AppAddresses {
     /// Whether all apps share an origin, so that their pages are sandboxed without one.
     #[must_use]
     pub fn shared(&self) -> bool {
-        matches!(self.host, Place::Path(_))
+        matches!(self.host, AppLocation::Path(_))
     }
 
     /// The path prefix of an app on its host.
@@ -171,15 +171,15 @@ impl AppAddresses {
     #[must_use]
     pub fn is_ours(&self, host: &str) -> bool {
         match &self.host {
-            Place::Host(..) => self.in_host(host).is_some(),
-            Place::Path(own) => own == host,
+            AppLocation::Host(..) => self.in_host(host).is_some(),
+            AppLocation::Path(own) => own == host,
         }
     }
 
     /// The app and path of a request on an app's host; `None` where no app has that name.
     #[must_use]
     pub fn asked(&self, host: &str, path: &str) -> Option<AppRequest> {
-        if let Place::Host(..) = self.host {
+        if let AppLocation::Host(..) = self.host {
             let app = self.in_host(host)?;
             let path = path.to_owned();
             return Some(AppRequest { app, path });
@@ -191,7 +191,7 @@ impl AppAddresses {
     }
 
     fn in_host(&self, host: &str) -> Option<AppName> {
-        let Place::Host(before, after) = &self.host else {
+        let AppLocation::Host(before, after) = &self.host else {
             return None;
         };
         let name = host.strip_prefix(before.as_str())?;
@@ -204,8 +204,8 @@ impl AppAddresses {
         let Self { scheme, port, .. } = self;
         match &self.host {
             // CSP allows wildcards only for whole labels.
-            Place::Host(_, after) => format!("{scheme}://*{after}{port}"),
-            Place::Path(host) => format!("{scheme}://{host}{port}"),
+            AppLocation::Host(_, after) => format!("{scheme}://*{after}{port}"),
+            AppLocation::Path(host) => format!("{scheme}://{host}{port}"),
         }
     }
 }

@@ -118,8 +118,8 @@ fn invalid_body(error: &serde_json::Error, at: &str) -> ApiError {
         } else {
             format!(" at `{at}`")
         };
-        let words = without_texts(&error.to_string());
-        ApiError::invalid(format!("invalid body{place}: {words}"))
+        let message = without_texts(&error.to_string());
+        ApiError::invalid(format!("invalid body{place}: {message}"))
     } else {
         ApiError::new(
             StatusCode::BAD_REQUEST,
@@ -130,12 +130,12 @@ fn invalid_body(error: &serde_json::Error, at: &str) -> ApiError {
 }
 
 /// The parser's message without the values it quotes: one may be a key in the wrong place.
-fn without_texts(words: &str) -> String {
-    match (words.find("string \""), words.rfind('"')) {
+fn without_texts(message: &str) -> String {
+    match (message.find("string \""), message.rfind('"')) {
         (Some(start), Some(end)) => {
-            format!("{}string{}", &words[..start], &words[end + 1..])
+            format!("{}string{}", &message[..start], &message[end + 1..])
         }
-        _ => words.to_owned(),
+        _ => message.to_owned(),
     }
 }
 

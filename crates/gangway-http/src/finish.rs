@@ -10,7 +10,7 @@ use axum::{
 };
 use futures_util::FutureExt;
 
-use crate::{Http, error::ApiError, metrics::Answered};
+use crate::{Http, error::ApiError, metrics::ResponseLabels};
 
 /// The response where no route matches.
 pub async fn not_found() -> ApiError {
@@ -66,7 +66,7 @@ pub async fn finish(State(http): State<Arc<Http>>, request: Request, next: Next)
     tracing::debug!(method, route, status, "answered");
     http.metrics
         .requests
-        .get_or_create(&Answered {
+        .get_or_create(&ResponseLabels {
             method,
             route,
             status,

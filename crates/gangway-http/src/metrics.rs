@@ -9,7 +9,7 @@ use prometheus_client::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Answered {
+pub struct ResponseLabels {
     /// `other` for nonstandard methods.
     pub method: &'static str,
     /// The route pattern, never the URL itself.
@@ -23,7 +23,7 @@ pub struct Reason {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Chatted {
+pub struct ChatLabels {
     pub provider: String,
     /// `done`, `cancelled`, or the error code.
     pub outcome: &'static str,
@@ -37,14 +37,14 @@ pub struct Tokens {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Doing {
+pub struct AgentLabels {
     /// `creating`, `ended`, or the state of a live agent.
     pub state: &'static str,
 }
 
 pub struct Metrics {
     registry: Registry,
-    pub requests: Family<Answered, Counter>,
+    pub requests: Family<ResponseLabels, Counter>,
     pub connections: Gauge,
     /// Requests and connections refused before they reached a protocol.
     pub refused: Family<Reason, Counter>,
@@ -55,10 +55,10 @@ pub struct Metrics {
     pub sessions_awake: Gauge,
     /// Damaged places found in stored data since the start.
     pub damaged_places: Gauge,
-    pub chats: Family<Chatted, Counter>,
+    pub chats: Family<ChatLabels, Counter>,
     /// As reported by models.
     pub tokens: Family<Tokens, Counter>,
-    pub agents: Family<Doing, Gauge>,
+    pub agents: Family<AgentLabels, Gauge>,
 }
 
 impl Metrics {

@@ -11,8 +11,8 @@ use std::{
 use futures_util::future::BoxFuture;
 use gangway_core::ToolName;
 use gangway_mcp::{
-    Answer, Asker, Host, LoginClient, Question, ServerId, ServerSpec, Settings, State, TokenStore,
-    UrlPolicy,
+    Asker, ElicitationAnswer, ElicitationRequest, Host, LoginClient, ServerId, ServerSpec,
+    Settings, State, TokenStore, UrlPolicy,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,15 +24,15 @@ struct Tokens(Mutex<HashMap<ServerId, String>>);
 
 impl TokenStore for Tokens {
     fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>> {
-        let kept = self.0.lock().unwrap_or_else(|e| e.into_inner());
-        Box::pin(std::future::ready(Ok(kept.get(&server).cloned())))
+        let stored = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        Box::pin(std::future::ready(Ok(stored.get(&server).cloned())))
     }
 
     fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>> {
-        let mut kept = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut stored = self.0.lock().unwrap_or_else(|e| e.into_inner());
         match secret {
-            Some(secret) => kept.insert(server, secret),
-            None => kept.remove(&server),
+            Some(secret) => stored.insert(server, secret),
+            None => stored.remove(&server),
         };
         Box::pin(std::future::ready(Ok(())))
     }
@@ -42,7 +42,7 @@ impl TokenStore for Tokens {
 struct Agrees;
 
 impl Asker for Agrees {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         let schema = question.schema.unwrap_or_default();
         let mut form = Map::new();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
@@ -54,7 +54,9 @@ impl Asker for Agrees {
                 None => {}
             }
         }
-        Box::pin(std::future::ready(Answer::Accept(Value::Object(form))))
+        Box::pin(std::future::ready(ElicitationAnswer::Accept(
+            Value::Object(form),
+        )))
     }
 }
 

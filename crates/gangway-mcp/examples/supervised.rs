@@ -21,15 +21,15 @@ async fn host(command: Vec<OsString>) -> Option<()> {
     let spec = ServerSpec::stdio(id, program, args.to_vec());
     host.set_up(vec![spec]).await;
     let tool = "it/children".parse().ok()?;
-    let said = host.call("me", &tool, serde_json::Value::Null, None).await;
-    println!("{}", said.ok()?[0]["text"].as_str()?);
+    let message = host.call("me", &tool, serde_json::Value::Null, None).await;
+    println!("{}", message.ok()?[0]["text"].as_str()?);
     std::future::pending().await
 }
 
 fn main() -> ExitCode {
-    let mut words = std::env::args_os().skip(1);
-    let what = words.next().unwrap_or_default();
-    let command: Vec<OsString> = words.collect();
+    let mut message = std::env::args_os().skip(1);
+    let what = message.next().unwrap_or_default();
+    let command: Vec<OsString> = message.collect();
     if what == "guard" {
         return guard::run(command);
     }

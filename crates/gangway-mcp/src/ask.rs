@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::spec::ServerId;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct ElicitationRequest {
     pub server: ServerId,
     pub message: String,
     /// The form, as a JSON Schema of flat properties; `None` for a URL.
@@ -16,7 +16,7 @@ pub struct Question {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum ElicitationAnswer {
     /// With the values of the form.
     Accept(Value),
     Decline,
@@ -26,5 +26,5 @@ pub enum Answer {
 
 /// Asks the user. The future is dropped when the answer is no longer needed.
 pub trait Asker: Send + Sync {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer>;
+    fn ask(&self, question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer>;
 }

@@ -17,13 +17,13 @@ use serde_json::{Map, Value};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    connect::{Challenge, cause, challenge, own},
+    connect::{Challenge, cause, challenge, http_error},
     content,
     host::{Host, ProgressSink},
     http::HttpError,
     journal::cut,
-    lanes::Turn,
-    live::Live,
+    lanes::LanePermit,
+    live::LiveServer,
     server::Server,
 };
 
@@ -147,7 +147,7 @@ impl Host {
     }
 
     /// The connection of a server; waits while it starts.
-    pub(crate) async fn wait_for(&self, server: &Server) -> Result<Arc<Live>, ToolError> {
+    pub(crate) async fn wait_for(&self, server: &Server) -> Result<Arc<LiveServer>, ToolError> {
         let waited = tokio::time::timeout(self.settings.call_timeout, server.ready()).await;
         match waited {
             Ok(ready) => ready.map_err(ToolError::Unavailable),
@@ -161,11 +161,11 @@ impl Host {
 
 struct Call<'a> {
     tool: &'a ToolName,
-    live: &'a Live,
+    live: &'a LiveServer,
     timeout: Duration,
     progress: Option<ProgressSink>,
     /// The slot among the calls of its caller, released while the user is asked.
-    turn: Turn<Arc<str>>,
+    turn: LanePermit<Arc<str>>,
     /// Whether the server may have received it.
     reached: &'a mut bool,
 }
@@ -310,7 +310,7 @@ impl Call<'_> {
             ServiceError::TransportSend(error) => {
                 let server = self.tool.server();
                 let text = format!("{server}: {}", cause(error.error.as_ref()));
-                match own(error.error.as_ref()) {
+                match http_error(error.error.as_ref()) {
                     Some(HttpError::TooLarge(_) | HttpError::NotMcp(_)) => ToolError::Failed(text),
                     Some(HttpError::Unreachable(_)) => {
                         // The supervisor reconnects.

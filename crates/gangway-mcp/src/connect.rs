@@ -219,7 +219,7 @@ async fn child(
         Hello::Old => Ok(true),
     };
     let greeted = match awake {
-        Ok(true) => greet(handler, pipe, hello, deadline - Instant::now()).await,
+        Ok(true) => handshake(handler, pipe, hello, deadline - Instant::now()).await,
         Ok(false) => Err("it exited before it was ready".to_owned()),
         Err(_) => Err(not_ready(limit)),
     };
@@ -230,8 +230,8 @@ async fn child(
             let how = process
                 .end(settings.grace.min(Duration::from_millis(300)))
                 .await;
-            let heard = journal.after(before);
-            let last = heard
+            let received = journal.after(before);
+            let last = received
                 .iter()
                 .rev()
                 .find(|line| line.source == Source::Stderr);
@@ -241,7 +241,7 @@ async fn child(
     }
 }
 
-pub(crate) async fn greet<T>(
+pub(crate) async fn handshake<T>(
     handler: Arc<Handler>,
     transport: T,
     hello: Hello,
@@ -254,7 +254,7 @@ where
     let serving = handler.serve_with_lifecycle(transport, hello.mode());
     match tokio::time::timeout(limit, serving).await {
         Ok(Ok(running)) => Ok(running),
-        Ok(Err(error)) => Err(words(&error)),
+        Ok(Err(error)) => Err(describe_handshake_failure(&error)),
         Err(_) => Err(not_ready(limit)),
     }
 }
@@ -264,7 +264,7 @@ pub(crate) fn not_ready(limit: Duration) -> String {
 }
 
 /// The error without the data that the server sent.
-pub(crate) fn words(error: &ClientInitializeError) -> String {
+pub(crate) fn describe_handshake_failure(error: &ClientInitializeError) -> String {
     let text = match error {
         ClientInitializeError::ConnectionClosed(_) => "it exited before it was ready".to_owned(),
         ClientInitializeError::JsonRpcError(data) => {
@@ -274,7 +274,9 @@ pub(crate) fn words(error: &ClientInitializeError) -> String {
             )
         }
         ClientInitializeError::TransportError { error, .. } => cause(error.error.as_ref()),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => words(fallback),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            describe_handshake_failure(fallback)
+        }
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "it supports no known version of the protocol".to_owned()
         }
@@ -285,7 +287,7 @@ pub(crate) fn words(error: &ClientInitializeError) -> String {
 
 /// The innermost cause of our own, or the whole error.
 pub(crate) fn cause(error: &(dyn std::error::Error + 'static)) -> String {
-    own(error).map_or_else(|| error.to_string(), ToString::to_string)
+    http_error(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// The server's challenge when it refused a request without a login, or with too few scopes.
@@ -312,7 +314,7 @@ pub(crate) fn challenge(error: &ServiceError) -> Option<Challenge> {
 }
 
 /// The error without internal names.
-pub(crate) fn told(error: &ServiceError) -> String {
+pub(crate) fn describe_failure(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => cause(error.error.as_ref()),
         error => cut(&error.to_string(), 500),
@@ -329,7 +331,9 @@ pub(crate) struct Challenge {
 }
 
 /// Our own error in a chain of others.
-pub(crate) fn own<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a HttpError> {
+pub(crate) fn http_error<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> Option<&'a HttpError> {
     use rmcp::transport::streamable_http_client::StreamableHttpError;
     let mut next = Some(error);
     while let Some(current) = next {

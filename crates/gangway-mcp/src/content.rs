@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_an_unknown_kind_is_handed_on() {
+    fn a_block_of_an_unknown_kind_is_passed_through() {
         let odd = json!([{"type": "smell", "of": "roses"}, {"type": "text", "text": "x"}]);
         assert_eq!(read(json!({"content": odd})), Ok(odd.clone()));
         assert!(read(json!({"what": 1})).is_err());
@@ -105,10 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_the_tools_own_words() {
-        let said = json!([{"type": "text", "text": "no such city"}]);
+    fn a_failure_has_the_message_of_the_tool() {
+        let message = json!([{"type": "text", "text": "no such city"}]);
         assert_eq!(
-            read(json!({"content": said, "isError": true})),
+            read(json!({"content": message, "isError": true})),
             Err("no such city".to_owned())
         );
         assert!(read(json!({"content": [], "isError": true})).is_err());

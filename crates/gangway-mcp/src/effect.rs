@@ -1,6 +1,6 @@
 //! Whether a tool is read-only, judging by its annotations and its name.
 
-use crate::listing::Entry;
+use crate::listing::ListedTool;
 
 /// First words of the names of tools that read or compute. `fetch` and `query` are missing on purpose: a URL can
 /// exfiltrate data, and SQL may write.
@@ -79,7 +79,7 @@ const WRITES: [&str; 44] = [
     "write",
 ];
 
-impl Entry {
+impl ListedTool {
     /// Whether the tool changes nothing, judging by annotations and name. Annotations come from the server, so a
     /// `readOnlyHint` does not outweigh a name such as `delete_file`.
     #[must_use]
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn reads(name: &str, annotations: Value) -> bool {
-        let entry = Entry {
+        let entry = ListedTool {
             tool: Arc::new(Tool {
                 name: ToolName::new("s", name).unwrap(),
                 description: String::new(),

@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::{Answer, Asker, Question},
+    ask::{Asker, ElicitationAnswer, ElicitationRequest},
     host::{Progress, ProgressSink},
     journal::{Journal, Source},
     spec::ServerId,
@@ -81,9 +81,9 @@ impl Drop for Listening<'_> {
 }
 
 /// A request in flight, counted until dropped.
-pub(crate) struct Underway<'a>(&'a AtomicUsize);
+pub(crate) struct InFlight<'a>(&'a AtomicUsize);
 
-impl Drop for Underway<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -116,9 +116,9 @@ impl Handler {
     }
 
     /// While this is held the server works on a request, and may ask questions.
-    pub(crate) fn working(&self) -> Underway<'_> {
+    pub(crate) fn working(&self) -> InFlight<'_> {
         self.underway.fetch_add(1, Ordering::Relaxed);
-        Underway(&self.underway)
+        InFlight(&self.underway)
     }
 
     /// Whether the user is being asked.
@@ -144,7 +144,7 @@ impl Handler {
     }
 
     /// Passes a report to its sink, under the lock, so that reports stay in order.
-    pub(crate) fn heard(&self, report: ProgressNotificationParam) {
+    pub(crate) fn on_progress(&self, report: ProgressNotificationParam) {
         self.listeners(|listeners| {
             if let Some(sink) = listeners.sinks.get(&report.progress_token) {
                 sink(progress(report));
@@ -188,7 +188,7 @@ impl Handler {
             }
             _ => return ElicitResult::new(ElicitationAction::Decline),
         };
-        let question = Question {
+        let question = ElicitationRequest {
             server: self.server.clone(),
             message,
             schema,
@@ -196,11 +196,11 @@ impl Handler {
         };
         let answer = tokio::select! {
             answer = asker.ask(question) => answer,
-            () = tokio::time::sleep(self.ask_timeout) => Answer::Cancel,
-            () = self.over.cancelled() => Answer::Cancel,
+            () = tokio::time::sleep(self.ask_timeout) => ElicitationAnswer::Cancel,
+            () = self.over.cancelled() => ElicitationAnswer::Cancel,
         };
         match answer {
-            Answer::Accept(content) => {
+            ElicitationAnswer::Accept(content) => {
                 let result = ElicitResult::new(ElicitationAction::Accept);
                 if content.is_null() {
                     result
@@ -208,8 +208,8 @@ impl Handler {
                     result.with_content(content)
                 }
             }
-            Answer::Decline => ElicitResult::new(ElicitationAction::Decline),
-            Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+            ElicitationAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
+            ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
         }
     }
 }
@@ -253,12 +253,12 @@ impl ClientHandler for Handler {
         _context: NotificationContext<RoleClient>,
     ) {
         let level = serde_json::to_value(params.level).unwrap_or_default();
-        let said = match &params.data {
+        let message = match &params.data {
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let line = format!("{}: {said}", level.as_str().unwrap_or("log"));
-        self.journal.say(Source::Message, &line);
+        let line = format!("{}: {message}", level.as_str().unwrap_or("log"));
+        self.journal.log(Source::Message, &line);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

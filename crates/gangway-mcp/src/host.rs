@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use crate::{
     ask::Asker,
-    journal::Line,
-    keep::{Keep, Rest},
+    journal::JournalLine,
+    keep::{ResultPart, ResultStore},
     lanes::Lanes,
-    listing::Entry,
+    listing::ListedTool,
     oauth::Logins,
     server::Server,
     spec::{ServerId, ServerSpec, Settings},
@@ -42,7 +42,7 @@ pub struct Host {
     asker: Option<Arc<dyn Asker>>,
     changes: watch::Sender<u64>,
     pub(crate) lanes: Lanes<Arc<str>>,
-    pub(crate) keep: Keep<Arc<str>>,
+    pub(crate) keep: ResultStore<Arc<str>>,
     pub(crate) logins: Logins,
 }
 
@@ -52,7 +52,7 @@ impl Host {
     pub fn new(settings: Settings, asker: Option<Arc<dyn Asker>>) -> Arc<Self> {
         Arc::new(Self {
             lanes: Lanes::new(settings.per_caller, settings.waiting_per_caller),
-            keep: Keep::new(settings.max_result_bytes, settings.max_kept_bytes),
+            keep: ResultStore::new(settings.max_result_bytes, settings.max_kept_bytes),
             logins: Logins::default(),
             settings: Arc::new(settings),
             servers: RwLock::default(),
@@ -166,17 +166,18 @@ impl Host {
 
     /// The lines of a server's log after a number; 0 for all.
     #[must_use]
-    pub fn logs(&self, id: &ServerId, after: u64) -> Option<Vec<Line>> {
+    pub fn logs(&self, id: &ServerId, after: u64) -> Option<Vec<JournalLine>> {
         Some(self.server(id.as_str())?.journal.after(after))
     }
 
     /// All listed tools, including those that cannot be called.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<ListedTool> {
         let listings = self.all().into_iter().filter_map(|server| server.listing());
         listings
             .flat_map(|listing| {
-                let entries: Vec<Entry> = listing.tools.iter().map(|t| t.entry.clone()).collect();
+                let entries: Vec<ListedTool> =
+                    listing.tools.iter().map(|t| t.entry.clone()).collect();
                 entries
             })
             .collect()
@@ -184,7 +185,7 @@ impl Host {
 
     /// A tool as its server lists it.
     #[must_use]
-    pub fn entry(&self, tool: &ToolName) -> Option<Entry> {
+    pub fn entry(&self, tool: &ToolName) -> Option<ListedTool> {
         let listing = self.server(tool.server())?.listing()?;
         listing.get(tool.tool()).map(|listed| listed.entry.clone())
     }
@@ -222,7 +223,7 @@ impl Host {
 
     /// More of a truncated result, for its caller. `None` when it is no longer kept.
     #[must_use]
-    pub fn rest(&self, caller: &str, handle: &str, offset: usize) -> Option<Rest> {
+    pub fn rest(&self, caller: &str, handle: &str, offset: usize) -> Option<ResultPart> {
         self.keep.rest(&caller.into(), handle, offset)
     }
 

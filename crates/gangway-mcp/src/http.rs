@@ -52,9 +52,9 @@ impl Client {
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, HttpError> {
         request.send().await.map_err(|error| {
             if error.is_connect() {
-                HttpError::Unreachable(outbound::words(error))
+                HttpError::Unreachable(outbound::describe(error))
             } else {
-                HttpError::Broken(outbound::words(error))
+                HttpError::Broken(outbound::describe(error))
             }
         })
     }
@@ -73,7 +73,7 @@ impl Client {
         let mut body = Vec::new();
         let mut parts = response.bytes_stream();
         while let Some(part) = parts.next().await {
-            let part = part.map_err(|error| HttpError::Broken(outbound::words(error)))?;
+            let part = part.map_err(|error| HttpError::Broken(outbound::describe(error)))?;
             if body.len() + part.len() > most {
                 return Err(HttpError::TooLarge(most));
             }
@@ -223,7 +223,7 @@ fn bounded(
 ) -> impl Stream<Item = Result<Bytes, HttpError>> {
     let (mut event, mut last) = (0, b'\n');
     parts.map(move |part| {
-        let part = part.map_err(|error| HttpError::Broken(outbound::words(error)))?;
+        let part = part.map_err(|error| HttpError::Broken(outbound::describe(error)))?;
         for &byte in &part {
             event += 1;
             // An empty line ends an event, with any line ending.

@@ -20,7 +20,7 @@ pub enum Source {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct JournalLine {
     /// Counts up from 1 without gaps.
     pub number: u64,
     pub at: Timestamp,
@@ -31,7 +31,7 @@ pub struct Line {
 /// The last lines of one server.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    lines: Mutex<(u64, VecDeque<Line>)>,
+    lines: Mutex<(u64, VecDeque<JournalLine>)>,
     capacity: usize,
 }
 
@@ -43,10 +43,10 @@ impl Journal {
         }
     }
 
-    pub(crate) fn say(&self, source: Source, text: &str) {
+    pub(crate) fn log(&self, source: Source, text: &str) {
         let mut lines = self.lines.lock();
         lines.0 += 1;
-        let line = Line {
+        let line = JournalLine {
             number: lines.0,
             at: Timestamp::now(),
             source,
@@ -59,11 +59,11 @@ impl Journal {
     }
 
     pub(crate) fn host(&self, text: impl AsRef<str>) {
-        self.say(Source::Host, text.as_ref());
+        self.log(Source::Host, text.as_ref());
     }
 
     /// The lines after a number.
-    pub(crate) fn after(&self, number: u64) -> Vec<Line> {
+    pub(crate) fn after(&self, number: u64) -> Vec<JournalLine> {
         let lines = self.lines.lock();
         lines
             .1
@@ -100,14 +100,14 @@ mod tests {
     fn a_log_keeps_its_last_lines_with_their_numbers() {
         let journal = Journal::new(3);
         for n in 1..=5 {
-            journal.say(Source::Stderr, &format!("line {n}\r\n"));
+            journal.log(Source::Stderr, &format!("line {n}\r\n"));
         }
-        let kept: Vec<(u64, String)> = journal
+        let stored: Vec<(u64, String)> = journal
             .after(3)
             .into_iter()
             .map(|line| (line.number, line.text))
             .collect();
-        assert_eq!(kept, [(4, "line 4".to_owned()), (5, "line 5".to_owned())]);
+        assert_eq!(stored, [(4, "line 4".to_owned()), (5, "line 5".to_owned())]);
         assert_eq!(journal.after(0).len(), 3);
         assert!(journal.after(9).is_empty());
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_with_a_mark_between_two_characters() {
         let journal = Journal::new(1);
-        journal.say(Source::Stderr, &"é".repeat(MAX_LINE));
+        journal.log(Source::Stderr, &"é".repeat(MAX_LINE));
         let text = &journal.after(0)[0].text;
         assert!(text.len() < MAX_LINE + 40 && text.ends_with("(4096 bytes cut)"));
     }

@@ -15,7 +15,7 @@ const MEDIA: usize = 4 << 20;
 
 /// A part of a large result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rest {
+pub struct ResultPart {
     pub text: String,
     pub offset: usize,
     /// The offset of the next part, if there is one.
@@ -25,28 +25,28 @@ pub struct Rest {
 }
 
 #[derive(Debug)]
-pub(crate) struct Keep<C> {
-    kept: Mutex<Kept<C>>,
+pub(crate) struct ResultStore<C> {
+    stored: Mutex<RetainedResults<C>>,
     piece: usize,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Kept<C> {
+struct RetainedResults<C> {
     last: u64,
     bytes: usize,
     texts: VecDeque<(u64, C, Arc<str>)>,
 }
 
-impl<C: Eq> Keep<C> {
+impl<C: Eq> ResultStore<C> {
     pub(crate) fn new(piece: usize, bytes: usize) -> Self {
-        let kept = Kept {
+        let stored = RetainedResults {
             last: 0,
             bytes: 0,
             texts: VecDeque::new(),
         };
         Self {
-            kept: Mutex::new(kept),
+            stored: Mutex::new(stored),
             piece: piece.max(64),
             bytes,
         }
@@ -117,24 +117,24 @@ impl<C: Eq> Keep<C> {
         if text.len() > self.bytes {
             return None;
         }
-        let mut kept = self.kept.lock();
-        while kept.texts.len() >= MOST || kept.bytes + text.len() > self.bytes {
-            let (_, _, old) = kept.texts.pop_front()?;
-            kept.bytes -= old.len();
+        let mut stored = self.stored.lock();
+        while stored.texts.len() >= MOST || stored.bytes + text.len() > self.bytes {
+            let (_, _, old) = stored.texts.pop_front()?;
+            stored.bytes -= old.len();
         }
-        kept.last += 1;
-        kept.bytes += text.len();
-        let number = kept.last;
-        kept.texts.push_back((number, caller, text));
+        stored.last += 1;
+        stored.bytes += text.len();
+        let number = stored.last;
+        stored.texts.push_back((number, caller, text));
         Some(format!("rest-{number}"))
     }
 
     /// A part of a kept result, for its caller.
-    pub(crate) fn rest(&self, caller: &C, handle: &str, offset: usize) -> Option<Rest> {
+    pub(crate) fn rest(&self, caller: &C, handle: &str, offset: usize) -> Option<ResultPart> {
         let number: u64 = handle.strip_prefix("rest-")?.parse().ok()?;
         let text = {
-            let kept = self.kept.lock();
-            let (_, _, text) = kept
+            let stored = self.stored.lock();
+            let (_, _, text) = stored
                 .texts
                 .iter()
                 .find(|(n, owner, _)| *n == number && owner == caller)?;
@@ -142,7 +142,7 @@ impl<C: Eq> Keep<C> {
         };
         let offset = boundary(&text, offset);
         let (part, next) = piece(&text, offset, self.piece);
-        Some(Rest {
+        Some(ResultPart {
             text: part.to_owned(),
             offset,
             next,
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_large_result_is_cut_and_all_of_it_can_be_read() {
-        let keep = Keep::new(100, 10_000);
+        let keep = ResultStore::new(100, 10_000);
         let whole = "é".repeat(333);
         let cut = keep.bound("me", json!([{"type": "text", "text": whole}]));
         assert_eq!(cut["totalBytes"], 666);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_kept_whole_or_left_out_and_never_cut() {
-        let keep = Keep::new(100, 10_000);
+        let keep = ResultStore::new(100, 10_000);
         let image = |bytes: usize| json!({"type": "image", "mimeType": "image/png", "data": "A".repeat(bytes)});
         let small = json!([{"type": "text", "text": "x"}, image(5000)]);
         assert_eq!(keep.bound(1, small.clone()), small);
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_small_result_is_left_as_it_is_and_old_ones_make_room() {
-        let keep = Keep::new(100, 1000);
+        let keep = ResultStore::new(100, 1000);
         assert_eq!(keep.bound(1, json!({"a": 1})), json!({"a": 1}));
         let large = || json!({"a": "x".repeat(300)});
         let handles: Vec<String> = (0..4)

@@ -21,13 +21,13 @@ struct Lane {
 }
 
 /// A slot; dropping it lets the next call run.
-pub(crate) struct Turn<C: Eq + Hash> {
+pub(crate) struct LanePermit<C: Eq + Hash> {
     permit: Option<OwnedSemaphorePermit>,
     turns: Arc<Semaphore>,
-    _place: Place<C>,
+    _place: LaneTicket<C>,
 }
 
-impl<C: Eq + Hash> Turn<C> {
+impl<C: Eq + Hash> LanePermit<C> {
     /// Lets the next call run while this one waits for the user. It still counts as waiting.
     pub(crate) fn pause(&mut self) {
         self.permit = None;
@@ -42,12 +42,12 @@ impl<C: Eq + Hash> Turn<C> {
 }
 
 /// A place in the queue, released on drop, also when the caller stops waiting.
-struct Place<C: Eq + Hash> {
+struct LaneTicket<C: Eq + Hash> {
     lanes: Arc<Mutex<HashMap<C, Lane>>>,
     caller: C,
 }
 
-impl<C: Eq + Hash> Drop for Place<C> {
+impl<C: Eq + Hash> Drop for LaneTicket<C> {
     fn drop(&mut self) {
         let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get_mut(&self.caller) {
@@ -69,7 +69,7 @@ impl<C: Eq + Hash + Clone> Lanes<C> {
     }
 
     /// Waits for a slot; `None` when too many wait already.
-    pub(crate) async fn turn(&self, caller: C) -> Option<Turn<C>> {
+    pub(crate) async fn turn(&self, caller: C) -> Option<LanePermit<C>> {
         let (turns, place) = {
             let mut lanes = self.lanes.lock();
             let lane = lanes.entry(caller.clone()).or_insert_with(|| Lane {
@@ -80,13 +80,13 @@ impl<C: Eq + Hash + Clone> Lanes<C> {
                 return None;
             }
             lane.inside += 1;
-            let place = Place {
+            let place = LaneTicket {
                 lanes: self.lanes.clone(),
                 caller,
             };
             (lane.turns.clone(), place)
         };
-        let mut turn = Turn {
+        let mut turn = LanePermit {
             permit: None,
             turns,
             _place: place,

@@ -39,15 +39,15 @@ mod sse;
 mod status;
 
 pub use address::is_public;
-pub use ask::{Answer, Asker, Question};
+pub use ask::{Asker, ElicitationAnswer, ElicitationRequest};
 pub use host::{Host, Progress, ProgressSink};
-pub use journal::{Line, Source};
-pub use keep::Rest;
-pub use listing::Entry;
+pub use journal::{JournalLine, Source};
+pub use keep::ResultPart;
+pub use listing::ListedTool;
 pub use names::ModelNames;
 pub use oauth::TokenStore;
-pub use outbound::{Refused, Resolve, SystemResolver, for_page};
+pub use outbound::{Resolve, SystemResolver, UrlError, for_page};
 pub use process::environment;
 
 pub use spec::{BadServerId, LoginClient, ServerId, ServerSpec, Settings, Transport, UrlPolicy};
-pub use status::{Described, State, Status};
+pub use status::{ServerDescription, State, Status};

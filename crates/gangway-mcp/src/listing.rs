@@ -29,7 +29,7 @@ const MAX_PAGES: usize = 100;
 
 /// A tool as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ListedTool {
     pub tool: Arc<Tool>,
     /// The display name.
     pub title: Option<String>,
@@ -49,8 +49,8 @@ fn is_for_models(raw: &Value) -> bool {
 }
 
 /// A tool with its validator.
-pub(crate) struct Listed {
-    pub(crate) entry: Entry,
+pub(crate) struct ValidatedTool {
+    pub(crate) entry: ListedTool,
     pub(crate) raw: Value,
     /// `None` if the schema is invalid.
     pub(crate) checker: Option<Arc<InputSchema>>,
@@ -61,7 +61,7 @@ pub(crate) struct Listed {
 /// All tools of one server, in its order.
 #[derive(Default)]
 pub(crate) struct Listing {
-    pub(crate) tools: Vec<Arc<Listed>>,
+    pub(crate) tools: Vec<Arc<ValidatedTool>>,
     by_name: HashMap<String, usize>,
 }
 
@@ -143,7 +143,7 @@ impl Listing {
             }
             let listed = match before.get(own).filter(|old| old.raw == raw) {
                 Some(old) => old.clone(),
-                None => Arc::new(Listed::new(name, raw.clone(), journal)),
+                None => Arc::new(ValidatedTool::new(name, raw.clone(), journal)),
             };
             listing.by_name.insert(own.to_owned(), listing.tools.len());
             listing.tools.push(listed);
@@ -151,7 +151,7 @@ impl Listing {
         listing
     }
 
-    pub(crate) fn get(&self, own: &str) -> Option<&Arc<Listed>> {
+    pub(crate) fn get(&self, own: &str) -> Option<&Arc<ValidatedTool>> {
         self.by_name.get(own).map(|&at| &self.tools[at])
     }
 }
@@ -160,7 +160,7 @@ fn size(tool: &Value) -> usize {
     tool.to_string().len()
 }
 
-impl Listed {
+impl ValidatedTool {
     fn new(name: ToolName, raw: Value, journal: &Journal) -> Self {
         let text = |key: &str| raw[key].as_str();
         let checker = InputSchema::new(&raw["inputSchema"]);
@@ -169,7 +169,7 @@ impl Listed {
             journal.host(format!("{name} cannot be called: {reason}"));
         }
         let title = text("title").or_else(|| raw["annotations"]["title"].as_str());
-        let entry = Entry {
+        let entry = ListedTool {
             title: title.map(str::to_owned),
             annotations: raw["annotations"].clone(),
             output_schema: raw.get("outputSchema").cloned(),
@@ -232,9 +232,10 @@ mod tests {
             expected.map(|(name, usable)| (name.to_owned(), usable))
         );
         assert_eq!(listing.get("a/b").unwrap().entry.tool.description, "first");
-        let said = journal.after(0);
+        let texts = journal.after(0);
         assert!(
-            said.iter()
+            texts
+                .iter()
                 .any(|l| l.text.contains("a second tool named \"a/b\""))
         );
         let again = Listing::read(&server, tools, 2, &listing, &journal);
@@ -261,9 +262,10 @@ mod tests {
         let wordy = listing.get("wordy").unwrap();
         assert!(size(&wordy.raw) < 2 * MAX_DESCRIPTION);
         assert_eq!(wordy.raw["description"], wordy.entry.tool.description);
-        let said = journal.after(0);
+        let texts = journal.after(0);
         assert!(
-            said.iter()
+            texts
+                .iter()
                 .any(|l| l.text.starts_with("only 2 of its tools"))
         );
     }

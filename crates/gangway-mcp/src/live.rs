@@ -16,7 +16,7 @@ use crate::{
     handler::Handler,
     journal::cut,
     listing::Listing,
-    status::Described,
+    status::ServerDescription,
 };
 
 /// Bytes of a server's name, which is in every list of servers.
@@ -25,14 +25,14 @@ const MAX_NAME: usize = 200;
 /// Bytes of its instructions.
 const MAX_INSTRUCTIONS: usize = 16 << 10;
 
-pub(crate) struct Live {
+pub(crate) struct LiveServer {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) handler: Arc<Handler>,
     pub(crate) clock: Clock,
     pub(crate) gone: CancellationToken,
     listing: RwLock<Arc<Listing>>,
     pub(crate) protocol: Option<String>,
-    pub(crate) described: Option<Described>,
+    pub(crate) described: Option<ServerDescription>,
     pub(crate) instructions: Option<String>,
     pub(crate) process: Option<u32>,
     pub(crate) logged_in: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Live {
     refused: Mutex<Option<Challenge>>,
 }
 
-impl Live {
+impl LiveServer {
     pub(crate) fn new(connection: &Connection) -> Self {
         let info = connection.info.as_deref();
         Self {
@@ -50,13 +50,13 @@ impl Live {
             gone: connection.gone.clone(),
             listing: RwLock::default(),
             protocol: info.map(|info| cut(info.protocol_version.as_str(), MAX_NAME)),
-            described: info
-                .and_then(|info| info.server_info.clone())
-                .map(|own| Described {
+            described: info.and_then(|info| info.server_info.clone()).map(|own| {
+                ServerDescription {
                     name: cut(&own.name, MAX_NAME),
                     title: own.title.map(|title| cut(&title, MAX_NAME)),
                     version: cut(&own.version, MAX_NAME),
-                }),
+                }
+            }),
             instructions: info
                 .and_then(|info| info.instructions.as_deref())
                 .map(|text| cut(text, MAX_INSTRUCTIONS)),

@@ -2,7 +2,7 @@
 
 use crate::{
     host::Host,
-    oauth::Place,
+    oauth::LoginTarget,
     outbound,
     spec::{ServerId, Transport},
 };
@@ -15,7 +15,7 @@ impl Host {
         let Transport::Http { url, policy, .. } = &server.spec.transport else {
             return Err(format!("{id} does not support logins"));
         };
-        let place = Place {
+        let place = LoginTarget {
             store: self
                 .settings
                 .tokens

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_name_is_joined_and_any_other_is_told_by_a_hash() {
+    fn a_plain_name_is_joined_and_any_other_is_named_by_a_hash() {
         let names = ModelNames::new(&[tool("files/read_file"), tool("time/a/b")]);
         assert_eq!(
             names.to_model_name(&tool("files/read_file")),

@@ -16,7 +16,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::{
     address::is_public,
-    outbound::{self, Refused, Resolve},
+    outbound::{self, Resolve, UrlError},
     spec::{LoginClient, ServerId, UrlPolicy},
 };
 
@@ -45,36 +45,36 @@ pub trait TokenStore: Send + Sync {
 
 /// The stored value: valid for one URL, even if another server gets the same id later.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredLogin {
     url: String,
     credentials: StoredCredentials,
 }
 
 /// The stored credentials of one server.
 #[derive(Clone)]
-struct Drawer {
+struct ServerCredentials {
     store: Arc<dyn TokenStore>,
     server: ServerId,
     url: String,
 }
 
 #[async_trait]
-impl CredentialStore for Drawer {
+impl CredentialStore for ServerCredentials {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let secret = self.store.load(self.server.clone()).await;
         let secret = secret.map_err(AuthError::CredentialStoreError)?;
-        let kept = secret.and_then(|secret| serde_json::from_str::<Kept>(&secret).ok());
-        Ok(kept
-            .filter(|kept| kept.url == self.url)
-            .map(|kept| kept.credentials))
+        let stored = secret.and_then(|secret| serde_json::from_str::<StoredLogin>(&secret).ok());
+        Ok(stored
+            .filter(|stored| stored.url == self.url)
+            .map(|stored| stored.credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let kept = Kept {
+        let stored = StoredLogin {
             url: self.url.clone(),
             credentials,
         };
-        let secret = serde_json::to_string(&kept)
+        let secret = serde_json::to_string(&stored)
             .map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
         let saving = self.store.save(self.server.clone(), Some(secret));
         saving.await.map_err(AuthError::CredentialStoreError)
@@ -88,7 +88,7 @@ impl CredentialStore for Drawer {
 
 /// Sends OAuth requests. Their URLs come from the server and are not trusted: other hosts than its own must be on the
 /// public internet, unless the server itself is not.
-struct Clerk {
+struct OauthHttp {
     own_host: String,
     is_near: bool,
     own: Client,
@@ -96,7 +96,7 @@ struct Clerk {
     others: Client,
 }
 
-impl Clerk {
+impl OauthHttp {
     fn new(url: &Url, policy: UrlPolicy, resolver: Arc<dyn Resolve>) -> Result<Self, String> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -113,7 +113,7 @@ impl Clerk {
         })
     }
 
-    fn client(&self, url: &Url) -> Result<&Client, Refused> {
+    fn client(&self, url: &Url) -> Result<&Client, UrlError> {
         let is_own = url.host_str() == Some(&self.own_host) || self.is_near;
         let policy = if is_own {
             self.policy
@@ -139,7 +139,7 @@ impl Clerk {
                 .client(&url)?
                 .execute(request)
                 .await
-                .map_err(outbound::words)?;
+                .map_err(outbound::describe)?;
             let location = response.headers().get(http::header::LOCATION);
             let next = location.and_then(|value| url.join(value.to_str().ok()?).ok());
             match next.filter(|_| follow && response.status().is_redirection()) {
@@ -149,14 +149,14 @@ impl Clerk {
                         *request.headers_mut() = headers.clone();
                     }
                 }
-                None => return whole(response).await,
+                None => return read_body(response).await,
             }
         }
         Err("it has too many redirects".into())
     }
 }
 
-async fn whole(
+async fn read_body(
     response: reqwest::Response,
 ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
     let mut answer = http::Response::builder().status(response.status());
@@ -166,7 +166,7 @@ async fn whole(
     let mut body = Vec::new();
     let mut parts = response.bytes_stream();
     while let Some(part) = parts.next().await {
-        let part = part.map_err(outbound::words)?;
+        let part = part.map_err(outbound::describe)?;
         if body.len() + part.len() > MAX_ANSWER {
             return Err("its response is too large".into());
         }
@@ -175,14 +175,14 @@ async fn whole(
     Ok(answer.body(body)?)
 }
 
-impl OAuthHttpClient for Clerk {
+impl OAuthHttpClient for OauthHttp {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(self.ask(request))
     }
 }
 
 /// The server to log in at.
-pub(crate) struct Place {
+pub(crate) struct LoginTarget {
     pub(crate) store: Arc<dyn TokenStore>,
     pub(crate) server: ServerId,
     pub(crate) url: Url,
@@ -191,12 +191,12 @@ pub(crate) struct Place {
     pub(crate) resolver: Arc<dyn Resolve>,
 }
 
-impl Place {
+impl LoginTarget {
     async fn manager(&self) -> Result<AuthorizationManager, String> {
-        let clerk = Clerk::new(&self.url, self.policy, self.resolver.clone())?;
+        let clerk = OauthHttp::new(&self.url, self.policy, self.resolver.clone())?;
         let making =
             AuthorizationManager::new_with_oauth_http_client(self.url.clone(), Arc::new(clerk));
-        let mut manager = making.await.map_err(words)?;
+        let mut manager = making.await.map_err(describe)?;
         manager.set_credential_store(self.drawer());
         Ok(manager)
     }
@@ -207,7 +207,7 @@ impl Place {
             return Ok(None);
         }
         let mut manager = self.manager().await?;
-        let found = manager.initialize_from_store().await.map_err(words)?;
+        let found = manager.initialize_from_store().await.map_err(describe)?;
         // The client secret is not stored with the token, and renewing may need it.
         if let Some(own) = self
             .client
@@ -216,7 +216,7 @@ impl Place {
         {
             let mut config = OAuthClientConfig::new(&own.id, self.url.as_str());
             config.client_secret = own.secret.clone();
-            manager.configure_client(config).map_err(words)?;
+            manager.configure_client(config).map_err(describe)?;
         }
         Ok(found.then_some(manager))
     }
@@ -228,8 +228,10 @@ impl Place {
         let Some(wanted) = wanted.filter(WWWAuthenticateParams::is_insufficient_scope) else {
             return Ok(Vec::new());
         };
-        let kept = CredentialStore::load(&self.drawer()).await.map_err(words)?;
-        let mut scopes = kept.map_or(Vec::new(), |kept| kept.granted_scopes);
+        let stored = CredentialStore::load(&self.drawer())
+            .await
+            .map_err(describe)?;
+        let mut scopes = stored.map_or(Vec::new(), |stored| stored.granted_scopes);
         for scope in wanted.scope.iter().flat_map(|text| text.split_whitespace()) {
             if !scopes.iter().any(|known| known == scope) {
                 scopes.push(scope.to_owned());
@@ -238,8 +240,8 @@ impl Place {
         Ok(scopes)
     }
 
-    fn drawer(&self) -> Drawer {
-        Drawer {
+    fn drawer(&self) -> ServerCredentials {
+        ServerCredentials {
             store: self.store.clone(),
             server: self.server.clone(),
             url: self.url.to_string(),
@@ -254,7 +256,7 @@ impl Place {
     ) -> Result<AuthorizationSession, String> {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata_from_challenge(challenge).await;
-        manager.set_metadata(found.map_err(words)?.metadata);
+        manager.set_metadata(found.map_err(describe)?.metadata);
         let mut request = AuthorizationRequest::new(callback)
             .with_client_name("Gangway")
             .with_scopes(self.more(challenge).await?)
@@ -266,7 +268,7 @@ impl Place {
             }
         }
         let session = AuthorizationSession::new(manager, request).await;
-        let session = session.map_err(|(_, error)| words(error))?;
+        let session = session.map_err(|(_, error)| describe(error))?;
         // The browser is sent there: it must be a web page, and not lead to where we do not connect.
         outbound::check(session.get_authorization_url(), self.policy)
             .map_err(|_| "its login page has an invalid URL".to_owned())?;
@@ -274,17 +276,17 @@ impl Place {
     }
 }
 
-fn words(error: AuthError) -> String {
+fn describe(error: AuthError) -> String {
     crate::journal::cut(&error.to_string(), 500)
 }
 
 /// Logins that wait for the browser to return.
 #[derive(Default)]
 pub(crate) struct Logins {
-    pending: parking_lot::Mutex<VecDeque<Login>>,
+    pending: parking_lot::Mutex<VecDeque<PendingLogin>>,
 }
 
-struct Login {
+struct PendingLogin {
     state: String,
     server: ServerId,
     begun: Instant,
@@ -294,7 +296,7 @@ struct Login {
 impl Logins {
     pub(crate) async fn begin(
         &self,
-        place: &Place,
+        place: &LoginTarget,
         callback: &str,
         challenge: Option<&str>,
     ) -> Result<String, String> {
@@ -306,7 +308,7 @@ impl Logins {
                 .find(|(key, _)| key == "state")
                 .map(|(_, value)| value.into_owned())
         });
-        let login = Login {
+        let login = PendingLogin {
             state: state.ok_or("its login page has an invalid URL")?,
             server: place.server.clone(),
             begun: Instant::now(),
@@ -324,7 +326,7 @@ impl Logins {
     /// Completes the login of this callback, once, and stores the tokens.
     pub(crate) async fn end(&self, callback: &str) -> Result<ServerId, String> {
         let unknown = || "no login is pending for this URL; start again".to_owned();
-        let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(words)?;
+        let parsed = AuthorizationCallback::from_redirect_url(callback).map_err(describe)?;
         let login = {
             let mut pending = self.pending.lock();
             pending.retain(|login| login.begun.elapsed() < LOGIN_TIMEOUT);
@@ -334,7 +336,7 @@ impl Logins {
             at.and_then(|at| pending.remove(at)).ok_or_else(unknown)?
         };
         let exchange = login.session.handle_callback_url(callback);
-        exchange.await.map_err(words)?;
+        exchange.await.map_err(describe)?;
         Ok(login.server)
     }
 }

@@ -94,8 +94,8 @@ impl Host {
                 all.extend(items);
             }
             if bytes > MAX_BYTES {
-                let words = format!("{server} lists more than {MAX_BYTES} bytes of {key}");
-                return Err(ToolError::Failed(words));
+                let message = format!("{server} lists more than {MAX_BYTES} bytes of {key}");
+                return Err(ToolError::Failed(message));
             }
             cursor = page["nextCursor"].as_str().map(str::to_owned);
             if cursor.is_none() {

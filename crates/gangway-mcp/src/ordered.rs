@@ -37,9 +37,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Ordered<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.inner.receive().await? {
-                JsonRpcMessage::Notification(heard) => match heard.notification {
-                    ServerNotification::ProgressNotification(one) => self.handler.heard(one.params),
-                    _ => return Some(JsonRpcMessage::Notification(heard)),
+                JsonRpcMessage::Notification(received) => match received.notification {
+                    ServerNotification::ProgressNotification(one) => {
+                        self.handler.on_progress(one.params)
+                    }
+                    _ => return Some(JsonRpcMessage::Notification(received)),
                 },
                 other => return Some(other),
             }

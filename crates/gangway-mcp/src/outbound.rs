@@ -48,7 +48,7 @@ impl Resolve for SystemResolver {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum UrlError {
     #[error("invalid URL: {0}")]
     NoUrl(String),
     #[error("the URL must begin with http:// or https:// and contain no password")]
@@ -58,20 +58,20 @@ pub enum Refused {
 }
 
 /// Checks a URL as written. Names are checked when they are resolved.
-pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
-    let url = Url::parse(url).map_err(|error| Refused::NoUrl(error.to_string()))?;
+pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, UrlError> {
+    let url = Url::parse(url).map_err(|error| UrlError::NoUrl(error.to_string()))?;
     let host = url.host_str().unwrap_or_default();
     if !["http", "https"].contains(&url.scheme()) || host.is_empty() {
-        return Err(Refused::Kind);
+        return Err(UrlError::Kind);
     }
     if policy == UrlPolicy::PublicOnly {
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refused::Kind);
+            return Err(UrlError::Kind);
         }
         // The parser has normalized all spellings of an address.
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         if bare.parse::<IpAddr>().is_ok_and(|ip| !is_public(ip)) {
-            return Err(Refused::Private);
+            return Err(UrlError::Private);
         }
     }
     Ok(url)
@@ -79,10 +79,10 @@ pub(crate) fn check(url: &str, policy: UrlPolicy) -> Result<Url, Refused> {
 
 /// A URL from a page, and its policy: the public internet, and for a page that is served from this machine also other
 /// local ports, except Gangway's own.
-pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPolicy), Refused> {
+pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPolicy), UrlError> {
     let parsed = check(url, UrlPolicy::Any)?;
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err(Refused::Kind);
+        return Err(UrlError::Kind);
     }
     if is_near(&parsed) {
         let page = Url::parse(origin).ok();
@@ -93,7 +93,7 @@ pub fn for_page(url: &str, origin: &str, own: &[u16]) -> Result<(String, UrlPoli
         // A name of this machine is as private as its address.
         return match same || (!ours && page.is_some_and(|page| is_near(&page))) {
             true => Ok((parsed.into(), UrlPolicy::Any)),
-            false => Err(Refused::Private),
+            false => Err(UrlError::Private),
         };
     }
     let parsed = check(url, UrlPolicy::PublicOnly)?;
@@ -118,7 +118,7 @@ impl dns::Resolve for Checked {
         Box::pin(async move {
             let found = resolver.resolve(name.as_str().to_owned()).await?;
             if found.is_empty() || !found.iter().all(|ip| is_public(*ip)) {
-                return Err(Refused::Private.into());
+                return Err(UrlError::Private.into());
             }
             let found = found
                 .into_iter()
@@ -129,9 +129,9 @@ impl dns::Resolve for Checked {
     }
 }
 
-struct Plain(Arc<dyn Resolve>);
+struct UncheckedResolver(Arc<dyn Resolve>);
 
-impl dns::Resolve for Plain {
+impl dns::Resolve for UncheckedResolver {
     fn resolve(&self, name: dns::Name) -> dns::Resolving {
         let resolver = self.0.clone();
         Box::pin(async move {
@@ -160,7 +160,7 @@ pub(crate) fn client(
         .tcp_nodelay(true)
         .user_agent(concat!("gangway/", env!("CARGO_PKG_VERSION")));
     let builder = match policy {
-        UrlPolicy::Any => builder.dns_resolver(Arc::new(Plain(resolver))),
+        UrlPolicy::Any => builder.dns_resolver(Arc::new(UncheckedResolver(resolver))),
         // A proxy would resolve names itself, unchecked.
         UrlPolicy::PublicOnly => builder.no_proxy().dns_resolver(Arc::new(Checked(resolver))),
     };
@@ -168,7 +168,7 @@ pub(crate) fn client(
 }
 
 /// The error without the URL, which may contain a secret.
-pub(crate) fn words(error: reqwest::Error) -> String {
+pub(crate) fn describe(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);
@@ -205,7 +205,7 @@ mod tests {
                 format!("https://{host}:8080/"),
             ] {
                 let refused = check(&url, UrlPolicy::PublicOnly);
-                assert_eq!(refused, Err(Refused::Private), "{url}");
+                assert_eq!(refused, Err(UrlError::Private), "{url}");
             }
         }
         for url in [

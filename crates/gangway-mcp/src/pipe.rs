@@ -137,7 +137,7 @@ impl Pipe {
                 ..=MAX_STRAY if error.is_data() => self
                     .journal
                     .host("ignored a message that is not part of the protocol"),
-                ..=MAX_STRAY => self.journal.say(Source::Stdout, &text),
+                ..=MAX_STRAY => self.journal.log(Source::Stdout, &text),
                 n if n == MAX_STRAY + 1 => self
                     .journal
                     .host("further lines that are not messages are not shown"),

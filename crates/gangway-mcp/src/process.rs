@@ -74,7 +74,7 @@ pub(crate) struct Process {
     group: Option<Pid>,
     is_guarded: bool,
     /// Ends when all of its standard error is in the journal.
-    heard: JoinHandle<()>,
+    stderr_task: JoinHandle<()>,
 }
 
 pub(crate) struct Launch<'a> {
@@ -137,7 +137,7 @@ impl Process {
             return Err("its pipes could not be opened".to_owned());
         };
         let process = Self {
-            heard: tokio::spawn(listen(stderr, journal, Source::Stderr)),
+            stderr_task: tokio::spawn(listen(stderr, journal, Source::Stderr)),
             child,
             group,
             is_guarded: launch.guard.is_some(),
@@ -166,19 +166,19 @@ impl Process {
     /// afterwards.
     pub(crate) async fn end(mut self, grace: Duration) -> String {
         let how = self.bring_down(grace).await;
-        let _ = tokio::time::timeout(LAST_WORDS, &mut self.heard).await;
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.stderr_task).await;
         how
     }
 
     async fn bring_down(&mut self, grace: Duration) -> String {
-        for step in [Step::Wait, Step::Tell, Step::Make] {
+        for step in [StopStep::Wait, StopStep::Tell, StopStep::Make] {
             let timeout = match step {
-                Step::Wait => grace,
-                Step::Tell => {
+                StopStep::Wait => grace,
+                StopStep::Tell => {
                     self.signal(Signal::TERM);
                     grace
                 }
-                Step::Make => {
+                StopStep::Make => {
                     self.make();
                     grace.max(SWEEP)
                 }
@@ -214,7 +214,7 @@ impl Process {
 /// How long a guard may take to find and kill descendants; if it is killed before, they survive.
 const SWEEP: Duration = Duration::from_secs(5);
 
-enum Step {
+enum StopStep {
     Wait,
     Tell,
     Make,
@@ -242,11 +242,11 @@ pub(crate) async fn listen(output: impl AsyncRead + Unpin, journal: Arc<Journal>
         line.extend_from_slice(&part[..end.unwrap_or(taken).min(room)]);
         input.consume(taken);
         if end.is_some() {
-            journal.say(source, &String::from_utf8_lossy(&line));
+            journal.log(source, &String::from_utf8_lossy(&line));
             line.clear();
         }
     }
     if !line.is_empty() {
-        journal.say(source, &String::from_utf8_lossy(&line));
+        journal.log(source, &String::from_utf8_lossy(&line));
     }
 }

@@ -6,7 +6,7 @@ use gangway_core::{OWN, Tool, ToolError, ToolName, own_tool, parse_arguments};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Rest;
+use crate::ResultPart;
 
 const NAME: &str = "read_result";
 
@@ -43,12 +43,12 @@ pub fn is_read_result(tool: &ToolName) -> bool {
 pub fn call(
     tool: &ToolName,
     arguments: Value,
-    find: impl FnOnce(&str, usize) -> Option<Rest>,
+    find: impl FnOnce(&str, usize) -> Option<ResultPart>,
 ) -> Result<Value, ToolError> {
     let wanted: Arguments = parse_arguments(tool, arguments)?;
     let gone = || {
-        let words = "the result is no longer available; call the tool again";
-        ToolError::Failed(words.to_owned())
+        let message = "the result is no longer available; call the tool again";
+        ToolError::Failed(message.to_owned())
     };
     let rest = find(&wanted.handle, wanted.offset).ok_or_else(gone)?;
     Ok(json!({ "text": rest.text, "nextOffset": rest.next, "totalBytes": rest.total }))

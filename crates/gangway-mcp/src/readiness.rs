@@ -6,25 +6,25 @@ use jiff::Timestamp;
 
 use crate::{
     listing::Listing,
-    live::Live,
+    live::LiveServer,
     server::Server,
     status::{State, Status},
 };
 
 #[derive(Clone)]
-pub(crate) struct Now {
+pub(crate) struct CurrentStatus {
     pub(crate) state: State,
     pub(crate) since: Timestamp,
-    pub(crate) live: Option<Arc<Live>>,
+    pub(crate) live: Option<Arc<LiveServer>>,
     /// Failed attempts to connect.
     pub(crate) failed_attempts: u64,
     /// Its tools when it was last ready.
     pub(crate) listing: Arc<Listing>,
 }
 
-impl Now {
+impl CurrentStatus {
     /// The connection, unless it just broke.
-    fn usable(&self) -> Option<Arc<Live>> {
+    fn usable(&self) -> Option<Arc<LiveServer>> {
         let live = self.live.as_ref();
         live.filter(|live| !live.gone.is_cancelled()).cloned()
     }
@@ -48,7 +48,7 @@ impl Server {
         }
     }
 
-    pub(crate) fn live(&self) -> Option<Arc<Live>> {
+    pub(crate) fn live(&self) -> Option<Arc<LiveServer>> {
         self.now.borrow().live.clone()
     }
 
@@ -65,7 +65,7 @@ impl Server {
     }
 
     /// Waits for the connection, or returns why there is none. Reconnects to an unreachable remote server at once.
-    pub(crate) async fn ready(&self) -> Result<Arc<Live>, String> {
+    pub(crate) async fn ready(&self) -> Result<Arc<LiveServer>, String> {
         let mut changes = self.now.subscribe();
         let before = {
             let now = changes.borrow();

@@ -17,10 +17,12 @@ use rmcp::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    connect::{Connection, Failed, Hello, greet, not_ready, own, words},
+    connect::{
+        Connection, Failed, Hello, describe_handshake_failure, handshake, http_error, not_ready,
+    },
     handler::Handler,
     http::{Client, HttpError},
-    oauth::Place,
+    oauth::LoginTarget,
     ordered::Ordered,
     outbound,
     spec::{ServerSpec, Settings, UrlPolicy},
@@ -32,7 +34,7 @@ pub(crate) struct Remote {
     url: reqwest::Url,
     headers: HashMap<HeaderName, HeaderValue>,
     most: usize,
-    login: Option<Place>,
+    login: Option<LoginTarget>,
 }
 
 impl Remote {
@@ -52,7 +54,7 @@ impl Remote {
             .tokens
             .clone()
             .filter(|_| !has_token)
-            .map(|store| Place {
+            .map(|store| LoginTarget {
                 store,
                 server: spec.id.clone(),
                 url: url.clone(),
@@ -120,8 +122,10 @@ impl Remote {
                 let challenge = error.auth_challenge().filter(|text| !text.is_empty());
                 Err(Failed::Login(challenge.map(str::to_owned)))
             }
-            Ok(Err(error)) if unreachable(&error) => Err(Failed::Start(words(&error))),
-            Ok(Err(error)) => Err(Failed::Hello(words(&error))),
+            Ok(Err(error)) if unreachable(&error) => {
+                Err(Failed::Start(describe_handshake_failure(&error)))
+            }
+            Ok(Err(error)) => Err(Failed::Hello(describe_handshake_failure(&error))),
             Err(_) => Err(Failed::Hello(not_ready(limit))),
         }
     }
@@ -137,7 +141,7 @@ impl Remote {
             .await
             .map_err(|_| "it sent no endpoint in time".to_owned())?
             .map_err(|error| error.to_string())?;
-        let running = greet(handler, events, Hello::Old, limit).await?;
+        let running = handshake(handler, events, Hello::Old, limit).await?;
         Ok(Connection::new(running, gone, None))
     }
 }
@@ -145,7 +149,10 @@ impl Remote {
 fn unreachable(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::TransportError { error, .. } => {
-            matches!(own(error.error.as_ref()), Some(HttpError::Unreachable(_)))
+            matches!(
+                http_error(error.error.as_ref()),
+                Some(HttpError::Unreachable(_))
+            )
         }
         _ => false,
     }

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     ask::Asker,
-    connect::{Connection, NoConnection, challenge, told},
+    connect::{Connection, NoConnection, challenge, describe_failure},
     handler::Handler,
     journal::Journal,
     listing::Listing,
-    live::Live,
-    readiness::Now,
+    live::LiveServer,
+    readiness::CurrentStatus,
     spec::{ServerSpec, Settings},
     status::State,
 };
@@ -27,7 +27,7 @@ use crate::{
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
 /// How a run of a server ended.
-enum Ended {
+enum RunEnd {
     Stopped,
     Unauthorized,
     Failed {
@@ -37,7 +37,7 @@ enum Ended {
     },
 }
 
-impl Ended {
+impl RunEnd {
     fn failed(reason: String) -> Self {
         Self::Failed {
             reason,
@@ -51,7 +51,7 @@ pub(crate) struct Server {
     pub(crate) journal: Arc<Journal>,
     settings: Arc<Settings>,
     asker: Option<Arc<dyn Asker>>,
-    pub(crate) now: watch::Sender<Now>,
+    pub(crate) now: watch::Sender<CurrentStatus>,
     /// Incremented when any server changed.
     changes: watch::Sender<u64>,
     running: Mutex<Option<(CancellationToken, JoinHandle<()>)>>,
@@ -69,7 +69,7 @@ impl Server {
         changes: watch::Sender<u64>,
         journal: Option<Arc<Journal>>,
     ) -> Self {
-        let now = Now {
+        let now = CurrentStatus {
             state: State::Stopped,
             since: Timestamp::now(),
             live: None,
@@ -136,16 +136,16 @@ impl Server {
         }
     }
 
-    fn set(&self, state: State, live: Option<Arc<Live>>) {
+    fn set(&self, state: State, live: Option<Arc<LiveServer>>) {
         self.set_if(|| true, state, live);
     }
 
     /// Sets the state unless this run was told to stop: another one may have started.
-    fn set_unless(&self, stop: &CancellationToken, state: State, live: Option<Arc<Live>>) {
+    fn set_unless(&self, stop: &CancellationToken, state: State, live: Option<Arc<LiveServer>>) {
         self.set_if(|| !stop.is_cancelled(), state, live);
     }
 
-    fn set_if(&self, may: impl FnOnce() -> bool, state: State, live: Option<Arc<Live>>) {
+    fn set_if(&self, may: impl FnOnce() -> bool, state: State, live: Option<Arc<LiveServer>>) {
         self.now.send_if_modified(|now| {
             if !may() {
                 return false;
@@ -164,12 +164,12 @@ impl Server {
         let mut failures = 0;
         loop {
             let (reason, ready_for) = match self.run_once(&stop, failures).await {
-                Ended::Failed { reason, ready_for } => (reason, ready_for),
-                Ended::Stopped => {
+                RunEnd::Failed { reason, ready_for } => (reason, ready_for),
+                RunEnd::Stopped => {
                     self.journal.host("stopped");
                     return;
                 }
-                Ended::Unauthorized => {
+                RunEnd::Unauthorized => {
                     self.journal.host("it needs a login");
                     self.set_unless(&stop, State::Unauthorized, None);
                     return;
@@ -213,7 +213,7 @@ impl Server {
     }
 
     /// Runs it once and returns why it ended.
-    async fn run_once(&self, stop: &CancellationToken, failures: u32) -> Ended {
+    async fn run_once(&self, stop: &CancellationToken, failures: u32) -> RunEnd {
         self.journal.host("starting");
         let (changed, mut changes) = mpsc::channel(1);
         // Cancelled however this ends: open questions are withdrawn.
@@ -231,19 +231,19 @@ impl Server {
         let opened = tokio::select! {
             opened = opening => opened,
             // Dropping the future ends a connection in progress.
-            () = stop.cancelled() => return Ended::Stopped,
+            () = stop.cancelled() => return RunEnd::Stopped,
         };
         let mut connection = match opened {
             Ok(connection) => connection,
-            Err(NoConnection::Failed(reason)) => return Ended::failed(reason),
+            Err(NoConnection::Failed(reason)) => return RunEnd::failed(reason),
             Err(NoConnection::Login(challenge)) => return self.unauthorized(challenge),
         };
-        let live = Arc::new(Live::new(&connection));
+        let live = Arc::new(LiveServer::new(&connection));
         if let Err(reason) = self.refresh(&live).await {
             connection.close(self.settings.grace).await;
             return match live.refused() {
                 Some(refused) => self.unauthorized(Some(refused.text)),
-                None => Ended::failed(reason),
+                None => RunEnd::failed(reason),
             };
         }
         let ready = Instant::now();
@@ -278,20 +278,20 @@ impl Server {
             return self.unauthorized(Some(refused.text));
         }
         match why {
-            None => Ended::Stopped,
-            Some(why) => Ended::Failed {
+            None => RunEnd::Stopped,
+            Some(why) => RunEnd::Failed {
                 reason: how.unwrap_or(why),
                 ready_for: Some(ready.elapsed()),
             },
         }
     }
 
-    fn unauthorized(&self, challenge: Option<String>) -> Ended {
+    fn unauthorized(&self, challenge: Option<String>) -> RunEnd {
         *self.challenge.lock() = challenge;
-        Ended::Unauthorized
+        RunEnd::Unauthorized
     }
 
-    async fn refresh(&self, live: &Live) -> Result<(), String> {
+    async fn refresh(&self, live: &LiveServer) -> Result<(), String> {
         let most = self.settings.max_tools;
         let info = live.peer.peer_info();
         if info.is_some_and(|info| info.capabilities.tools.is_none()) {
@@ -306,7 +306,10 @@ impl Server {
                 if let Some(challenge) = challenge(&error) {
                     live.refuse(challenge);
                 }
-                return Err(format!("its tools could not be listed: {}", told(&error)));
+                return Err(format!(
+                    "its tools could not be listed: {}",
+                    describe_failure(&error)
+                ));
             }
             Err(_) => return Err("it did not list its tools in time".to_owned()),
         };

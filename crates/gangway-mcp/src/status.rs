@@ -27,7 +27,7 @@ pub enum State {
 
 /// What a server says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct ServerDescription {
     pub name: String,
     /// The display name.
     pub title: Option<String>,
@@ -41,7 +41,7 @@ pub struct Status {
     pub since: Timestamp,
     /// The negotiated revision of the protocol.
     pub protocol: Option<String>,
-    pub server: Option<Described>,
+    pub server: Option<ServerDescription>,
     /// How to use it, for models.
     pub instructions: Option<String>,
     pub tools: usize,

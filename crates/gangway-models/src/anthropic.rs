@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, Failure, Image, Message, ModelError, Passed, Piece, Pieces, ToolCall, ToolChoice,
-    ToolSpec, http,
+    ChatRequest, Failure, Image, Message, ModelError, Passthrough, Piece, Pieces, ToolCall,
+    ToolChoice, ToolSpec, http,
     incoming::Incoming,
     lenient,
     openai::{names_in, parse_arguments},
@@ -124,9 +124,9 @@ fn messages(messages: &[Message]) -> Vec<Value> {
                 ],
             ),
             Message::Assistant { text, calls, .. } => {
-                let said = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+                let texts = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
                 let called = calls.iter().map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }));
-                ("assistant", said.into_iter().chain(called).collect())
+                ("assistant", texts.into_iter().chain(called).collect())
             }
         };
         match turns.last_mut() {
@@ -146,17 +146,17 @@ fn messages(messages: &[Message]) -> Vec<Value> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
     MessageStart {
-        message: Started,
+        message: MessageStart,
     },
     ContentBlockStart {
         content_block: Block,
     },
     ContentBlockDelta {
-        delta: Part,
+        delta: ContentDelta,
     },
     ContentBlockStop,
     MessageDelta {
-        delta: Option<Ended>,
+        delta: Option<MessageDelta>,
         usage: Option<WireUsage>,
     },
     MessageStop,
@@ -168,12 +168,12 @@ enum Event {
 }
 
 #[derive(Deserialize)]
-struct Started {
+struct MessageStart {
     usage: Option<WireUsage>,
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct MessageDelta {
     stop_reason: Option<String>,
 }
 
@@ -202,7 +202,7 @@ enum Block {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part {
+enum ContentDelta {
     TextDelta {
         text: String,
     },
@@ -224,13 +224,13 @@ struct WireError {
 /// Cached tokens, in OpenAI's format.
 fn cached(tokens: u64) -> Piece {
     let details = json!({ "cached_tokens": tokens });
-    Piece::Passed(Passed {
+    Piece::Passed(Passthrough {
         usage: Map::from_iter([("prompt_tokens_details".to_owned(), details)]),
-        ..Passed::default()
+        ..Passthrough::default()
     })
 }
 
-struct Reading {
+struct AnthropicStream {
     events: BoxStream<'static, Result<String, ModelError>>,
     at: Arc<str>,
     /// The call being streamed: id, tool, arguments so far.
@@ -240,7 +240,7 @@ struct Reading {
 }
 
 fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) -> Pieces<'static> {
-    let reading = Reading {
+    let reading = AnthropicStream {
         events,
         at,
         call: None,
@@ -262,7 +262,7 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     .boxed()
 }
 
-impl Reading {
+impl AnthropicStream {
     async fn next(&mut self) -> Result<(Option<Piece>, bool), ModelError> {
         let event = self
             .events
@@ -273,7 +273,7 @@ impl Reading {
             serde_json::from_str(&event).map_err(|_| ModelError::garbled(&self.at))?;
         let piece = match event {
             Event::MessageStart {
-                message: Started { usage: Some(usage) },
+                message: MessageStart { usage: Some(usage) },
             } => {
                 // `input_tokens` excludes cached tokens; OpenAI's `prompt_tokens` includes them.
                 self.input = usage
@@ -289,10 +289,10 @@ impl Reading {
                 None
             }
             Event::ContentBlockDelta {
-                delta: Part::TextDelta { text },
+                delta: ContentDelta::TextDelta { text },
             } => (!text.is_empty()).then_some(Piece::Text(text)),
             Event::ContentBlockDelta {
-                delta: Part::InputJsonDelta { partial_json },
+                delta: ContentDelta::InputJsonDelta { partial_json },
             } => {
                 if let Some((_, _, arguments)) = &mut self.call {
                     arguments.push_str(&partial_json);
@@ -340,7 +340,7 @@ impl Reading {
         };
         ModelError {
             failure,
-            ..ModelError::said(&self.at, &error.message)
+            ..ModelError::with_details(&self.at, &error.message)
         }
     }
 }

@@ -102,7 +102,7 @@ pub enum Piece {
     /// A notice for the user, such as turns that were left out. Not part of the output.
     Notice(String),
     /// Unknown fields of an OpenAI-compatible provider.
-    Passed(Passed),
+    Passed(Passthrough),
     /// The output was cut at `max_tokens`.
     Truncated,
     /// Always last.
@@ -114,7 +114,7 @@ pub enum Piece {
 
 /// Fields that are passed through unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Passed {
+pub struct Passthrough {
     /// Of the message (`reasoning_content`), streamed.
     pub message: Map<String, Value>,
     /// Of the choice (`logprobs`), streamed.
@@ -125,7 +125,7 @@ pub struct Passed {
     pub answer: Map<String, Value>,
 }
 
-impl Passed {
+impl Passthrough {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         [&self.message, &self.choice, &self.usage, &self.answer]

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_kept_replaced_and_taken_back() -> io::Result<()> {
+    fn a_choice_is_kept_replaced_and_removed() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let folder = folder.path().join("models");
         assert_eq!(Choice::read(&folder)?, None);

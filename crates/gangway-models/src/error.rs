@@ -97,11 +97,11 @@ impl ModelError {
     }
 
     /// An error reported inside the stream.
-    pub(crate) fn said(at: &str, words: &str) -> Self {
-        let words = words.trim();
+    pub(crate) fn with_details(at: &str, message: &str) -> Self {
+        let message = message.trim();
         Self {
-            details: Some(words.to_owned()),
-            ..Self::failed(format!("The model at {at} failed: {words}"))
+            details: Some(message.to_owned()),
+            ..Self::failed(format!("The model at {at} failed: {message}"))
         }
     }
 
@@ -109,8 +109,8 @@ impl ModelError {
     pub(crate) fn clipped(mut self) -> Self {
         // The message begins with the provider's address.
         clip(&mut self.message, WORDS + 150);
-        for words in [&mut self.details, &mut self.code].into_iter().flatten() {
-            clip(words, WORDS);
+        for text in [&mut self.details, &mut self.code].into_iter().flatten() {
+            clip(text, WORDS);
         }
         self
     }
@@ -154,7 +154,7 @@ impl ModelError {
         retry_after: Option<Duration>,
         body: &str,
     ) -> Self {
-        let words = words_of(body);
+        let text = words_of(body);
         let failure = match status {
             401 | 403 => Failure::Unauthorized,
             429 => Failure::RateLimited,
@@ -162,16 +162,16 @@ impl ModelError {
             502 | 503 | 529 => Failure::Unavailable,
             _ => Failure::Failed,
         };
-        let words = words.trim().to_owned();
-        let said = if words.is_empty() {
+        let text = text.trim().to_owned();
+        let entry = if text.is_empty() {
             "without a message".to_owned()
         } else {
-            format!("saying: {words}")
+            format!("saying: {text}")
         };
         Self {
             failure,
-            message: format!("The model at {at} answered {status}, {said}"),
-            details: (!words.is_empty()).then_some(words),
+            message: format!("The model at {at} answered {status}, {entry}"),
+            details: (!text.is_empty()).then_some(text),
             retry_after,
             status: Some(status),
             code: code_of(body),
@@ -186,9 +186,9 @@ fn innermost(error: &reqwest::Error) -> Option<String> {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let mut words = cause.to_string();
-    clip(&mut words, WORDS);
-    Some(words)
+    let mut message = cause.to_string();
+    clip(&mut message, WORDS);
+    Some(message)
 }
 
 fn clip(text: &mut String, chars: usize) {

@@ -97,8 +97,8 @@ pub(crate) fn is_plain_local(url: &str) -> bool {
 
 /// The message of an error: `{"message": …}` or plain text.
 pub(crate) fn words_in(error: &Value) -> String {
-    let words = error["message"].as_str().or_else(|| error.as_str());
-    words.map_or_else(|| error.to_string(), str::to_owned)
+    let message = error["message"].as_str().or_else(|| error.as_str());
+    message.map_or_else(|| error.to_string(), str::to_owned)
 }
 
 pub(crate) fn words_of(body: &str) -> String {

@@ -10,16 +10,17 @@ pub mod incoming;
 mod lenient;
 pub mod ollama;
 pub mod openai;
+mod prompt_tools;
 mod redact;
 pub mod registry;
 pub mod remote;
 pub mod speech;
-mod told_tools;
 pub mod weights;
 mod window;
 
 pub use chat::{
-    ChatRequest, Image, Message, Passed, Piece, Pieces, Provider, ToolCall, ToolChoice, ToolSpec,
+    ChatRequest, Image, Message, Passthrough, Piece, Pieces, Provider, ToolCall, ToolChoice,
+    ToolSpec,
 };
 pub use choice::Choice;
 pub use error::{Failure, ModelError};

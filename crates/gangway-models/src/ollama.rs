@@ -108,11 +108,11 @@ fn message(message: &Message) -> Value {
         }
         Message::Assistant { text, calls, .. } => {
             let call = |call: &ToolCall| json!({ "function": { "name": call.name, "arguments": call.arguments } });
-            let mut said = json!({ "role": "assistant", "content": text });
+            let mut entry = json!({ "role": "assistant", "content": text });
             if !calls.is_empty() {
-                said["tool_calls"] = calls.iter().map(call).collect();
+                entry["tool_calls"] = calls.iter().map(call).collect();
             }
-            said
+            entry
         }
         Message::Tool { name, content, .. } => {
             json!({ "role": "tool", "tool_name": name, "content": content })
@@ -121,8 +121,8 @@ fn message(message: &Message) -> Value {
 }
 
 #[derive(Deserialize)]
-struct Line {
-    message: Option<Said>,
+struct StreamLine {
+    message: Option<LineMessage>,
     #[serde(default)]
     done: bool,
     done_reason: Option<String>,
@@ -134,7 +134,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct LineMessage {
     content: Option<String>,
     tool_calls: Option<Vec<Call>>,
 }
@@ -151,7 +151,7 @@ struct Function {
     arguments: Value,
 }
 
-struct Reading {
+struct OllamaStream {
     lines: BoxStream<'static, Result<BytesMut, ModelError>>,
     at: Arc<str>,
     calls: usize,
@@ -162,7 +162,7 @@ fn pieces(
     at: Arc<str>,
 ) -> Pieces<'static> {
     stream::unfold(
-        Some(Reading {
+        Some(OllamaStream {
             lines,
             at,
             calls: 0,
@@ -186,7 +186,7 @@ fn pieces(
     .boxed()
 }
 
-impl Reading {
+impl OllamaStream {
     async fn next(&mut self) -> Result<(Vec<Piece>, bool), ModelError> {
         let line = self
             .lines
@@ -196,7 +196,7 @@ impl Reading {
         if line.trim_ascii().is_empty() {
             return Ok((Vec::new(), false));
         }
-        let line: Line = serde_json::from_slice(&line).map_err(|error| {
+        let line: StreamLine = serde_json::from_slice(&line).map_err(|error| {
             // Only the last line can be truncated.
             if error.is_eof() {
                 ModelError::cut_off(&self.at)
@@ -204,14 +204,14 @@ impl Reading {
                 ModelError::garbled(&self.at)
             }
         })?;
-        if let Some(words) = line.error {
-            return Err(ModelError::said(&self.at, &words));
+        if let Some(reason) = line.error {
+            return Err(ModelError::with_details(&self.at, &reason));
         }
         let mut pieces = Vec::new();
-        if let Some(said) = line.message {
-            let text = said.content.filter(|text| !text.is_empty());
+        if let Some(entry) = line.message {
+            let text = entry.content.filter(|text| !text.is_empty());
             pieces.extend(text.map(Piece::Text));
-            for call in said.tool_calls.into_iter().flatten() {
+            for call in entry.tool_calls.into_iter().flatten() {
                 // Ollama's tool calls have no ids.
                 self.calls += 1;
                 let arguments = if call.function.arguments.is_object() {

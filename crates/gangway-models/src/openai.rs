@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, IMAGES, Image, Message, ModelError, Passed, Piece, Pieces, ToolCall, ToolChoice,
-    ToolSpec,
+    ChatRequest, IMAGES, Image, Message, ModelError, Passthrough, Piece, Pieces, ToolCall,
+    ToolChoice, ToolSpec,
     guess::sees,
     http,
     incoming::Incoming,
@@ -134,8 +134,11 @@ fn message(message: &Message) -> Value {
                 let url = format!("data:{};base64,{}", image.mime_type, image.data);
                 json!({ "type": "image_url", "image_url": { "url": url } })
             };
-            let told = json!({ "type": "text", "text": IMAGES });
-            let parts: Vec<_> = [told].into_iter().chain(images.iter().map(part)).collect();
+            let reported = json!({ "type": "text", "text": IMAGES });
+            let parts: Vec<_> = [reported]
+                .into_iter()
+                .chain(images.iter().map(part))
+                .collect();
             json!({ "role": "user", "content": parts })
         }
         Message::System(text) => json!({ "role": "system", "content": text }),
@@ -145,8 +148,8 @@ fn message(message: &Message) -> Value {
             calls,
             fields,
         } => {
-            let mut said = json!({ "role": "assistant", "content": text });
-            add_fields(&mut said, fields);
+            let mut entry = json!({ "role": "assistant", "content": text });
+            add_fields(&mut entry, fields);
             let call = |call: &ToolCall| {
                 json!({
                     "id": call.id,
@@ -155,9 +158,9 @@ fn message(message: &Message) -> Value {
                 })
             };
             if !calls.is_empty() {
-                said["tool_calls"] = calls.iter().map(call).collect();
+                entry["tool_calls"] = calls.iter().map(call).collect();
             }
-            said
+            entry
         }
         Message::Tool { call, content, .. } => {
             json!({ "role": "tool", "tool_call_id": call, "content": content })
@@ -242,7 +245,7 @@ struct OpenCall {
     arguments: String,
 }
 
-struct Reading {
+struct OpenAiStream {
     events: BoxStream<'static, Result<String, ModelError>>,
     at: Arc<str>,
     calls: BTreeMap<u32, OpenCall>,
@@ -253,7 +256,7 @@ struct Reading {
 }
 
 fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) -> Pieces<'static> {
-    let reading = Reading {
+    let reading = OpenAiStream {
         events,
         at,
         calls: BTreeMap::new(),
@@ -278,7 +281,7 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     .boxed()
 }
 
-impl Reading {
+impl OpenAiStream {
     async fn next(&mut self) -> Result<Option<Vec<Piece>>, ModelError> {
         let Some(event) = self.events.next().await else {
             return if self.finished {
@@ -297,12 +300,12 @@ impl Reading {
         let chunk: Chunk =
             serde_json::from_str(&event).map_err(|_| ModelError::garbled(&self.at))?;
         if let Some(error) = chunk.error {
-            return Err(ModelError::said(&self.at, &http::words_in(&error)));
+            return Err(ModelError::with_details(&self.at, &http::words_in(&error)));
         }
         let mut pieces = Vec::new();
-        let mut extra = Passed {
+        let mut extra = Passthrough {
             answer: passed(chunk.rest),
-            ..Passed::default()
+            ..Passthrough::default()
         };
         let answer = &mut self.answer;
         extra

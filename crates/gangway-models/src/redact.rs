@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value};
 
-use crate::{ModelError, Passed, Piece, Pieces, ToolCall};
+use crate::{ModelError, Passthrough, Piece, Pieces, ToolCall};
 
 /// Replaces a key.
 const MASK: &str = "[key]";
@@ -27,17 +27,17 @@ impl Redactor {
     }
 
     /// For error messages.
-    pub(crate) fn words(&self, words: &str) -> String {
+    pub(crate) fn words(&self, message: &str) -> String {
         match &self.key {
-            Some(key) => words.replace(&**key, MASK),
-            None => words.to_owned(),
+            Some(key) => message.replace(&**key, MASK),
+            None => message.to_owned(),
         }
     }
 
     /// Redacts and truncates an error. Truncated last: half a key would not be found.
     pub(crate) fn error(&self, mut error: ModelError) -> ModelError {
         error.message = self.words(&error.message);
-        error.details = error.details.map(|words| self.words(&words));
+        error.details = error.details.map(|text| self.words(&text));
         error.code = error.code.map(|code| self.words(&code));
         error.clipped()
     }
@@ -63,7 +63,7 @@ impl Redactor {
             };
             return pieces.map(clean).boxed();
         };
-        let held = Held {
+        let held = Withheld {
             key,
             text: String::new(),
         };
@@ -101,7 +101,7 @@ impl Redactor {
                 arguments: self.value(call.arguments),
             }),
             Piece::Notice(text) => Piece::Notice(self.text(text)),
-            Piece::Passed(passed) => Piece::Passed(Passed {
+            Piece::Passed(passed) => Piece::Passed(Passthrough {
                 message: self.fields(passed.message),
                 choice: self.fields(passed.choice),
                 usage: self.fields(passed.usage),
@@ -127,12 +127,12 @@ impl Redactor {
 }
 
 /// The end of a text that may be the beginning of the key.
-struct Held {
+struct Withheld {
     key: Arc<str>,
     text: String,
 }
 
-impl Held {
+impl Withheld {
     /// Returns the text that is certainly not part of the key.
     fn add(&mut self, more: &str) -> Option<Piece> {
         self.text.push_str(more);
@@ -147,8 +147,8 @@ impl Held {
                     .ends_with(&self.key.as_bytes()[..*tail])
             });
         let held = self.text.split_off(self.text.len() - tail.unwrap_or(0));
-        let said = std::mem::replace(&mut self.text, held);
-        (!said.is_empty()).then_some(Piece::Text(said))
+        let message = std::mem::replace(&mut self.text, held);
+        (!message.is_empty()).then_some(Piece::Text(message))
     }
 
     /// What was held back, at the end of the stream. Most of a key is redacted like the whole key.
@@ -204,20 +204,20 @@ mod tests {
         for a in (0..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
             for b in (a..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
                 let parts = [&whole[..a], &whole[a..b], &whole[b..]];
-                let said = parts.map(|part| Piece::Text(part.into())).into();
-                assert_eq!(text(heard(said)), "ä sk- [key][key] sk-0 end", "{a} {b}");
+                let message = parts.map(|part| Piece::Text(part.into())).into();
+                assert_eq!(text(heard(message)), "ä sk- [key][key] sk-0 end", "{a} {b}");
             }
         }
     }
 
     #[test]
-    fn a_beginning_of_the_key_at_the_end_is_said_unless_it_is_most_of_it() {
-        for (said, clean) in [
+    fn a_beginning_of_the_key_at_the_end_is_reported_unless_it_is_most_of_it() {
+        for (message, clean) in [
             ("It is", "It is"),
             ("sk-01", "sk-01"),
             (&KEY[..18], "[key]"),
         ] {
-            assert_eq!(text(heard(vec![Piece::Text(said.into())])), clean);
+            assert_eq!(text(heard(vec![Piece::Text(message.into())])), clean);
         }
     }
 

@@ -134,8 +134,8 @@ impl<W: Wire> Remote<W> {
     }
 
     /// The model that answers for this one.
-    pub(crate) async fn model_for(&self, wish: Option<&str>) -> Option<String> {
-        self.pick_model(wish).await.ok()
+    pub(crate) async fn model_for(&self, request: Option<&str>) -> Option<String> {
+        self.pick_model(request).await.ok()
     }
 
     /// A JSON response.
@@ -221,8 +221,8 @@ impl<W: Wire> Remote<W> {
     }
 
     /// The requested model, the configured one, or the best guess among those available.
-    async fn pick_model(&self, wish: Option<&str>) -> Result<String, ModelError> {
-        let known = wish.map(str::to_owned).or_else(|| self.model.clone());
+    async fn pick_model(&self, request: Option<&str>) -> Result<String, ModelError> {
+        let known = request.map(str::to_owned).or_else(|| self.model.clone());
         if let Some(model) = known.or_else(|| self.found.lock().clone()) {
             return Ok(model);
         }

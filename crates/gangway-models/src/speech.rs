@@ -44,8 +44,8 @@ impl Speech {
     /// Transcribes a recording of this media type.
     pub async fn transcribe(&self, audio: Bytes, media_type: &str) -> Result<String, ModelError> {
         let slow = || {
-            let words = format!("The speech server at {} timed out.", self.at);
-            ModelError::new(Failure::Timeout, words)
+            let message = format!("The speech server at {} timed out.", self.at);
+            ModelError::new(Failure::Timeout, message)
         };
         let asked = tokio::time::timeout(WITHIN, self.ask(audio, media_type)).await;
         let answer = asked.unwrap_or_else(|_| Err(slow()));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ending_of_the_name_tells_the_format() {
+    fn the_ending_of_the_name_determines_the_format() {
         assert_eq!(ending("audio/webm;codecs=opus"), "webm");
         assert_eq!(ending("audio/mp4"), "m4a");
         assert_eq!(ending(""), "webm");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ollama_tells_what_a_model_was_loaded_with_before_what_it_could_have() {
+    fn ollama_reports_the_loaded_context_size_before_the_maximum() {
         let ps = json!({ "models": [
             { "name": "other:latest", "context_length": 1 },
             { "name": "llama:latest", "context_length": 4096 },
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_tell_it_in_their_lists_by_many_names() {
+    fn servers_report_the_context_size_under_many_names() {
         for (entry, window) in [
             (json!({ "max_model_len": 32768 }), Some(32_768)),
             (json!({ "context_length": 8192 }), Some(8192)),

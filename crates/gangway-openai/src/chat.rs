@@ -32,15 +32,15 @@ use super::{
 ))]
 pub async fn complete(
     State(registry): State<Arc<Registry>>,
-    extract::Json(wish): extract::Json<ChatCompletion>,
+    extract::Json(params): extract::Json<ChatCompletion>,
 ) -> ApiResult<Response> {
-    let streams = wish.stream.unwrap_or_default();
-    let with_usage = wish
+    let streams = params.stream.unwrap_or_default();
+    let with_usage = params
         .stream_options
         .as_ref()
         .is_some_and(|o| o.include_usage);
-    let one_call = wish.parallel_tool_calls == Some(false);
-    let request = decode::request(wish)?;
+    let one_call = params.parallel_tool_calls == Some(false);
+    let request = decode::request(params)?;
     let encoder = Encoder::new(request.model.clone(), with_usage);
     let mut pieces = registry.chat(request).await.map_err(from_model)?;
     if one_call {

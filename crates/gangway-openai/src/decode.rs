@@ -10,37 +10,37 @@ use super::wire::{ChatCompletion, Content, Stop, WireCall, WireMessage, WireTool
 const TOOLS: usize = 256;
 
 /// Converts the request.
-pub(super) fn request(wish: ChatCompletion) -> ApiResult<ChatRequest> {
-    if wish.messages.is_empty() {
+pub(super) fn request(body: ChatCompletion) -> ApiResult<ChatRequest> {
+    if body.messages.is_empty() {
         return Err(ApiError::invalid("`messages` must not be empty"));
     }
-    if wish.n.is_some_and(|n| n != 1) {
+    if body.n.is_some_and(|n| n != 1) {
         return Err(ApiError::invalid("`n` must be 1"));
     }
-    within("temperature", wish.temperature, 2.0)?;
-    within("top_p", wish.top_p, 1.0)?;
-    let max_tokens = wish.max_completion_tokens.or(wish.max_tokens);
+    within("temperature", body.temperature, 2.0)?;
+    within("top_p", body.top_p, 1.0)?;
+    let max_tokens = body.max_completion_tokens.or(body.max_tokens);
     if max_tokens == Some(0) {
         return Err(ApiError::invalid("`max_tokens` must be at least 1"));
     }
-    let tools = tools(wish.tools.unwrap_or_default())?;
-    let tool_choice = tool_choice(wish.tool_choice.as_ref(), &tools)?;
+    let tools = tools(body.tools.unwrap_or_default())?;
+    let tool_choice = tool_choice(body.tool_choice.as_ref(), &tools)?;
     Ok(ChatRequest {
-        model: wish.model,
-        messages: messages(wish.messages)?,
+        model: body.model,
+        messages: messages(body.messages)?,
         tools,
-        temperature: wish.temperature,
+        temperature: body.temperature,
         max_tokens,
         tool_choice,
-        stop: stop(wish.stop)?,
-        top_p: wish.top_p,
-        seed: wish.seed,
-        strict: wish
+        stop: stop(body.stop)?,
+        top_p: body.top_p,
+        seed: body.seed,
+        strict: body
             .response_format
             .as_ref()
             .is_some_and(|format| format["json_schema"]["strict"] == true),
-        format: format(wish.response_format.as_ref())?,
-        fields: wish.fields,
+        format: format(body.response_format.as_ref())?,
+        fields: body.fields,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Converts our pieces to OpenAI's chunks.
 
 use bytes::Bytes;
-use gangway_models::{ModelError, Passed, Piece, ToolCall};
+use gangway_models::{ModelError, Passthrough, Piece, ToolCall};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub(super) struct Encoder {
     calls: u32,
     truncated: bool,
     usage: Usage,
-    passed: Passed,
+    passed: Passthrough,
 }
 
 impl Encoder {
@@ -40,7 +40,7 @@ impl Encoder {
             calls: 0,
             truncated: false,
             usage: Usage::default(),
-            passed: Passed::default(),
+            passed: Passthrough::default(),
         }
     }
 
@@ -153,7 +153,7 @@ impl Encoder {
     pub(super) fn whole(self, pieces: Vec<Piece>) -> Completion {
         let (mut text, mut calls, mut notices) = (String::new(), Vec::new(), Vec::new());
         let (mut used, mut truncated) = (Usage::default(), false);
-        let mut extra = Passed::default();
+        let mut extra = Passthrough::default();
         for piece in pieces {
             match piece {
                 Piece::Text(more) => text += &more,

@@ -100,11 +100,11 @@ impl Calls {
                 tool: tool.tool().to_owned(),
                 arguments: Arc::new(arguments),
             };
-            let kept = Open {
+            let stored = Open {
                 sent: sent.clone(),
                 reply,
             };
-            state.open.insert(call, kept);
+            state.open.insert(call, stored);
             // Under the lock: the page gets calls in the order of their numbers.
             link.call(sent);
             Asked {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangway_core::{Ended, Event, Hub, SessionId, ToolError, tool_error};
+use gangway_core::{Event, Hub, SessionId, SubscriptionEnd, ToolError, tool_error};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -38,7 +38,7 @@ pub async fn from_log(
         let events = match next.map_err(tool_error)? {
             Ok(events) => events,
             // Events that are no longer in memory are read from the store.
-            Err(Ended::Slow) => {
+            Err(SubscriptionEnd::Slow) => {
                 log = session.subscribe(log.after());
                 continue;
             }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use gangway_core::{
-    Command, Hub, PageId, PageKind, PageNews, Session, SessionId, Source, ToolError, ToolName,
+    Command, Hub, PageEntry, PageId, PageKind, Session, SessionId, Source, ToolError, ToolName,
     event::now,
 };
 use serde_json::Value;
@@ -36,7 +36,7 @@ struct Note {
     page: PageId,
     kind: PageKind,
     name: String,
-    news: PageNews,
+    entry: PageEntry,
 }
 
 /// Where entries are put.
@@ -58,16 +58,16 @@ impl Notes {
     }
 
     /// Notes something about a page of this session, unless it belongs to none.
-    pub(crate) fn put(&self, page: &Page, session: Option<SessionId>, news: PageNews) {
-        if let Some(note) = note(page, session, news)
+    pub(crate) fn put(&self, page: &Page, session: Option<SessionId>, entry: PageEntry) {
+        if let Some(note) = note(page, session, entry)
             && let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(note)
         {
             tracing::warn!("an event of a page is not logged: too many are waiting");
         }
     }
 
-    async fn put_waiting(&self, page: &Page, session: Option<SessionId>, news: PageNews) {
-        if let Some(note) = note(page, session, news) {
+    async fn put_waiting(&self, page: &Page, session: Option<SessionId>, entry: PageEntry) {
+        if let Some(note) = note(page, session, entry) {
             // It ends with the server.
             let _ = self.queue.send(note).await;
         }
@@ -87,7 +87,7 @@ impl Notes {
         }
         let number = self.last_call.fetch_add(1, Ordering::Relaxed) + 1;
         let id = format!("p{number}");
-        let called = PageNews::Called {
+        let called = PageEntry::Called {
             call: id.clone(),
             tool: tool.to_string(),
             arguments: short(&arguments),
@@ -129,48 +129,48 @@ impl Drop for Open<'_> {
     }
 }
 
-fn returned(call: String, result: Result<Value, String>, code: Option<&str>) -> PageNews {
-    PageNews::Returned {
+fn returned(call: String, result: Result<Value, String>, code: Option<&str>) -> PageEntry {
+    PageEntry::Returned {
         call,
         result,
         code: code.map(str::to_owned),
     }
 }
 
-fn note(page: &Page, session: Option<SessionId>, news: PageNews) -> Option<Note> {
+fn note(page: &Page, session: Option<SessionId>, entry: PageEntry) -> Option<Note> {
     Some(Note {
         session: session?,
         page: page.id,
         kind: page.kind,
         name: page.name.clone(),
-        news,
+        entry,
     })
 }
 
 /// An entry with values that the log takes.
-pub(crate) fn bounded(news: PageNews) -> PageNews {
-    match news {
-        PageNews::Called {
+pub(crate) fn bounded(entry: PageEntry) -> PageEntry {
+    match entry {
+        PageEntry::Called {
             call,
             tool,
             arguments,
             by,
-        } => PageNews::Called {
+        } => PageEntry::Called {
             call,
             tool,
             arguments: short(&arguments),
             by,
         },
-        PageNews::Returned { call, result, code } => PageNews::Returned {
+        PageEntry::Returned { call, result, code } => PageEntry::Returned {
             call,
             result: result.map(|value| short(&value)),
             code,
         },
-        PageNews::Message {
+        PageEntry::Message {
             r#type,
             payload,
             by,
-        } => PageNews::Message {
+        } => PageEntry::Message {
             r#type,
             payload: short(&payload),
             by,
@@ -215,7 +215,7 @@ impl PageNotes {
                 page: note.page,
                 kind: note.kind,
                 name: note.name,
-                news: Box::new(note.news),
+                page_event: Box::new(note.entry),
             };
             // The order in the session is that of the queue; nobody waits for the disk.
             let written = session.enqueue(command).await;

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use gangway_core::{PageId, PageKind, PageNews, SessionId, Source, ToolError, ToolName};
+use gangway_core::{PageEntry, PageId, PageKind, SessionId, Source, ToolError, ToolName};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -57,10 +57,10 @@ impl OpenPage {
     }
 
     /// Logs what its protocol carries beside the calls that come through here; values are cut to what a log takes.
-    pub fn note(&self, news: PageNews) {
+    pub fn log(&self, entry: PageEntry) {
         if let Some(pages) = self.pages.upgrade() {
             let session = self.page.session();
-            pages.notes.put(&self.page, session, bounded(news));
+            pages.notes.put(&self.page, session, bounded(entry));
         }
     }
 }
@@ -131,7 +131,7 @@ impl Pages {
             state.servers.remove(server);
         }
         drop(state);
-        self.notes.put(page, page.session(), PageNews::Left);
+        self.notes.put(page, page.session(), PageEntry::Left);
         self.changed();
     }
 
@@ -141,7 +141,7 @@ impl Pages {
         if before == session {
             return;
         }
-        self.notes.put(page, before, PageNews::Left);
+        self.notes.put(page, before, PageEntry::Left);
         self.notes.put(page, session, opened(page));
         self.changed();
     }
@@ -155,8 +155,8 @@ impl Pages {
     /// A page was asked for its tools, and has these.
     pub fn note_offer(&self, page: &Page, tools: Vec<String>) {
         if page.logs_offer() {
-            let news = PageNews::Offered { tools };
-            self.notes.put(page, page.session(), news);
+            let entry = PageEntry::Offered { tools };
+            self.notes.put(page, page.session(), entry);
         }
     }
 
@@ -215,8 +215,8 @@ impl Pages {
     }
 }
 
-fn opened(page: &Page) -> PageNews {
-    PageNews::Opened {
+fn opened(page: &Page) -> PageEntry {
+    PageEntry::Opened {
         origin: page.origin.clone(),
         title: page.title.clone(),
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State};
 use gangway_embedded::{Availability, Embedded, Program, Settings};
-use gangway_models::weights::Shelf;
+use gangway_models::weights::WeightsStore;
 
 use super::{
     ModelAccess, Models,
@@ -13,7 +13,11 @@ use super::{
 use crate::config::EmbeddedConfig;
 
 /// The provider of local models.
-pub(super) fn embedded(shelf: &Shelf, config: &EmbeddedConfig, access: &ModelAccess) -> Embedded {
+pub(super) fn embedded(
+    store: &WeightsStore,
+    config: &EmbeddedConfig,
+    access: &ModelAccess,
+) -> Embedded {
     let settings = Settings {
         threads: config.threads,
         context_tokens: config.context_tokens,
@@ -25,7 +29,7 @@ pub(super) fn embedded(shelf: &Shelf, config: &EmbeddedConfig, access: &ModelAcc
         Some(path) => Program::new(path),
         None => Program::beside(&std::env::current_exe().unwrap_or_default()),
     };
-    Embedded::new(shelf.clone(), settings, program)
+    Embedded::new(store.clone(), settings, program)
 }
 
 fn embedded_activity(embedded: &Embedded) -> EmbeddedActivity {

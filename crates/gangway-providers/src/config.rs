@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangway_models::registry::Kind;
-use gangway_secrets::Place;
+use gangway_secrets::SecretStore;
 use serde::{Deserialize, Serialize};
 
 /// The settings that determine the providers.
@@ -15,7 +15,7 @@ pub struct Settings {
     /// Providers by id, in addition to detected ones.
     pub providers: BTreeMap<String, ProviderConfig>,
     /// Where their API keys are stored.
-    pub secrets: Place,
+    pub secrets: SecretStore,
 }
 
 /// How models are used.

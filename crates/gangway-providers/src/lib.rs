@@ -19,13 +19,13 @@ use std::{
 pub use config::{
     EmbeddedConfig, ModelsConfig, ProviderConfig, ProviderKind, Settings, is_base_url,
 };
-use gangway_http::metrics::{Chatted, Metrics, Tokens};
+use gangway_http::metrics::{ChatLabels, Metrics, Tokens};
 use gangway_models::{
     Choice,
-    registry::{Ended, Instance, Outcome, Registry},
-    weights::Shelf,
+    registry::{Instance, Outcome, Registry, RequestEnd},
+    weights::WeightsStore,
 };
-use gangway_secrets::{Place, SecretName, Secrets};
+use gangway_secrets::{SecretName, SecretStore, Secrets};
 pub use routes::{Documented, routes};
 use secrecy::ExposeSecret;
 pub use setup::ModelAccess;
@@ -41,7 +41,7 @@ pub struct Models {
     /// The API keys of providers.
     pub secrets: Secrets,
     /// Local weights.
-    pub shelf: Shelf,
+    pub shelf: WeightsStore,
     embedded: gangway_embedded::Embedded,
     pulls: pulls::Pulls,
     config: Settings,
@@ -50,7 +50,7 @@ pub struct Models {
     /// The folder of the weights and the chosen default.
     folder: PathBuf,
     /// The last logged problem with unreadable files, so that it is logged once.
-    told: Mutex<Option<String>>,
+    reported: Mutex<Option<String>>,
 }
 
 impl Models {
@@ -65,8 +65,8 @@ impl Models {
         metrics: &Arc<Metrics>,
     ) -> Arc<Self> {
         let folder = data.join("models");
-        let shelf = Shelf::new(&folder);
-        let embedded = activity::embedded(&shelf, &config.models.embedded, &access);
+        let store = WeightsStore::new(&folder);
+        let embedded = activity::embedded(&store, &config.models.embedded, &access);
         let counted = Arc::clone(metrics);
         let registry = Registry::new(Arc::new(embedded.clone()), move |ended| {
             count(&counted, ended)
@@ -74,16 +74,16 @@ impl Models {
         let models = Arc::new(Self {
             registry: Arc::new(registry),
             secrets,
-            shelf,
+            shelf: store,
             embedded,
             pulls: pulls::Pulls::default(),
             config: config.clone(),
             access,
             own,
             folder,
-            told: Mutex::default(),
+            reported: Mutex::default(),
         });
-        models.take_in(false);
+        models.reload_sources(false);
         models
     }
 
@@ -97,15 +97,15 @@ impl Models {
     pub async fn reload(self: &Arc<Self>) {
         let models = Arc::clone(self);
         // Files are quick to read; a keyring may block for its owner.
-        tokio::task::spawn_blocking(move || models.take_in(true))
+        tokio::task::spawn_blocking(move || models.reload_sources(true))
             .await
             .ok();
     }
 
     /// The same; `asking` allows access to a keyring. It is not accessed before anything is served, nor repeatedly: a
     /// locked one prompts its owner each time.
-    fn take_in(&self, asking: bool) {
-        let asking = asking || self.config.secrets == Place::File;
+    fn reload_sources(&self, asking: bool) {
+        let asking = asking || self.config.secrets == SecretStore::File;
         let known: BTreeMap<String, String> = match asking {
             true => BTreeMap::new(),
             false => self.keys_in_use(),
@@ -130,10 +130,10 @@ impl Models {
                 })
         });
         self.registry.set_up(specs, choice);
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told != problem {
-            *told = problem;
-            if let Some(problem) = &*told {
+        let mut message = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if *message != problem {
+            *message = problem;
+            if let Some(problem) = &*message {
                 tracing::warn!(problem, "cannot read the settings of models");
             }
         }
@@ -161,9 +161,9 @@ impl Models {
     }
 
     /// Applies changes by commands in files, without accessing a keyring.
-    async fn take_in_files(self: &Arc<Self>) {
+    async fn reload_files(self: &Arc<Self>) {
         let models = Arc::clone(self);
-        tokio::task::spawn_blocking(move || models.take_in(false))
+        tokio::task::spawn_blocking(move || models.reload_sources(false))
             .await
             .ok();
     }
@@ -175,21 +175,21 @@ impl Models {
             loop {
                 self.registry.detect().await;
                 tokio::time::sleep(WATCH).await;
-                self.take_in_files().await;
+                self.reload_files().await;
             }
         };
         stop.run_until_cancelled(look).await;
     }
 }
 
-fn count(metrics: &Metrics, ended: &Ended<'_>) {
+fn count(metrics: &Metrics, ended: &RequestEnd<'_>) {
     let provider = ended.provider.to_owned();
     let outcome = match ended.outcome {
         Outcome::Done => "done",
         Outcome::Cancelled => "cancelled",
         Outcome::Failed(failure) => failure.code(),
     };
-    let chat = Chatted {
+    let chat = ChatLabels {
         provider: provider.clone(),
         outcome,
     };

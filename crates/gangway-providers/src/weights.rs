@@ -9,7 +9,7 @@ use gangway_http::{
 };
 use gangway_models::{
     Choice,
-    weights::{Puller, Wanted, WeightsError, WeightsUrl, catalog::known},
+    weights::{Puller, WeightsError, WeightsSource, WeightsUrl, catalog::known},
 };
 
 use super::{
@@ -21,8 +21,8 @@ use super::{
 /// List local and downloadable weights
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]
 pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsList>> {
-    let shelf = models.shelf.clone();
-    let here = tokio::task::spawn_blocking(move || shelf.list()).await;
+    let store = models.shelf.clone();
+    let here = tokio::task::spawn_blocking(move || store.list()).await;
     let here = here.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| {
         tracing::error!(%error, "cannot read the folder with weights");
         let message = "cannot read the folder with weights; see the server's log";
@@ -61,14 +61,14 @@ pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsLi
 ))]
 pub async fn pull(
     State(models): State<Arc<Models>>,
-    extract::Json(wish): extract::Json<PullWeights>,
+    extract::Json(request): extract::Json<PullWeights>,
 ) -> ApiResult<(StatusCode, Json<PullInfo>)> {
-    let wanted = wanted(&models, wish)?;
+    let wanted = wanted(&models, request)?;
     let name = wanted.name().to_string();
     let conflict =
         |code, error: WeightsError| ApiError::new(StatusCode::CONFLICT, code, error.to_string());
     // With a hash it may be the same file, which is checked first.
-    if matches!(&wanted, Wanted::Url(url) if url.sha256().is_none())
+    if matches!(&wanted, WeightsSource::Url(url) if url.sha256().is_none())
         && models.shelf.find(&name).is_ok_and(|found| found.is_some())
     {
         return Err(conflict("weights_exist", WeightsError::Taken(name)));
@@ -95,18 +95,18 @@ pub async fn pull(
 
 /// The weights of a request. A client's URL makes this server download from anywhere, so the route requires the scope
 /// `admin`, whose holder can do the same at the command line.
-fn wanted(models: &Models, wish: PullWeights) -> ApiResult<Wanted> {
-    match (wish.name, wish.url, wish.sha256) {
+fn wanted(models: &Models, request: PullWeights) -> ApiResult<WeightsSource> {
+    match (request.name, request.url, request.sha256) {
         (Some(name), None, None) => {
             let mut catalog = known().map_err(refused)?.into_iter();
             let found = catalog.find(|known| known.name.as_str() == name);
-            let found = found.map(Wanted::Known);
+            let found = found.map(WeightsSource::Known);
             found
                 .or_else(|| models.pulls.wanted(&name))
                 .ok_or_else(|| not_here(&name))
         }
         (None, Some(url), sha256) => WeightsUrl::parse(&url, sha256.as_deref())
-            .map(Wanted::Url)
+            .map(WeightsSource::Url)
             .map_err(|error| ApiError::invalid(error.to_string())),
         _ => Err(ApiError::invalid(
             "specify the `name` of weights in the catalog, or the `url` of a file, optionally with its `sha256`",

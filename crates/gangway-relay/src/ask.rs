@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{FromAgent, FromHost, Refusal, switch::agent_name};
+use super::{FromAgent, FromHost, Refusal, room::agent_name};
 
 pub type Answer = Result<(FromHost, Box<RawValue>), Refusal>;
 

@@ -9,12 +9,12 @@ mod page_log;
 mod page_schema;
 mod page_tools;
 mod ring;
+mod room;
 pub mod routes;
 mod seat;
 mod session;
 mod socket;
 pub mod study;
-mod switch;
 mod token;
 pub mod wire;
 
@@ -34,10 +34,10 @@ pub use message::{
     error_text, message_text, raw,
 };
 pub use name::{BadName, RelayName, StudyId};
+pub use room::OutMessage;
 pub use seat::{Inbox, Seat, StudyAsker};
-pub use session::{Join, Joined, RelaySession, Whose};
-pub use switch::Out;
-pub use token::{NewTokens, Pass, Tokens};
+pub use session::{Join, Joined, PageSource, RelaySession};
+pub use token::{NewTokens, TokenGrant, Tokens};
 
 use others::Others;
 use study::Studies;

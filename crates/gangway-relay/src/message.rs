@@ -249,12 +249,12 @@ pub fn error_text(refusal: &Refusal, reply_to: Option<&str>, seq: Option<u64>) -
 /// The error for a page that was replaced.
 #[must_use]
 pub fn replaced_text() -> Utf8Bytes {
-    let said = ErrorPayload {
+    let text = ErrorPayload {
         code: Code::SessionNotActive,
         message: "another page replaced this one",
         replaced: true,
     };
-    message_text("error", None, &said)
+    message_text("error", None, &text)
 }
 
 /// A message of the relay itself.

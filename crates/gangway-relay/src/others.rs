@@ -166,8 +166,8 @@ impl Others {
 pub(crate) fn start(seat: &Seat, id: Option<&str>, body: &RawValue) -> Result<(), Refusal> {
     let (named, params) = call_of(body)?;
     let unknown = || {
-        let words = format!("there is no tool {named:?}; a snapshot lists `otherTools`");
-        Refusal::new(Code::UnknownTool, words)
+        let message = format!("there is no tool {named:?}; a snapshot lists `otherTools`");
+        Refusal::new(Code::UnknownTool, message)
     };
     let tool: ToolName = named.parse().map_err(|_| unknown())?;
     let asker = seat.asker();
@@ -185,8 +185,8 @@ pub(crate) fn start(seat: &Seat, id: Option<&str>, body: &RawValue) -> Result<()
 fn answer(asker: &StudyAsker, id: Option<&str>, tool: &ToolName, result: Result<Value, ToolError>) {
     match result {
         Ok(result) => {
-            let told = json!({ "ok": true, "toolName": tool.to_string(), "result": result });
-            asker.answer(FromHost::ToolResult, id, &raw(&told));
+            let message = json!({ "ok": true, "toolName": tool.to_string(), "result": result });
+            asker.answer(FromHost::ToolResult, id, &raw(&message));
         }
         Err(error) => {
             let code = match &error {
@@ -194,8 +194,8 @@ fn answer(asker: &StudyAsker, id: Option<&str>, tool: &ToolName, result: Result<
                 ToolError::BadArguments { .. } => Code::InvalidParams,
                 _ => Code::ToolExecutionFailed,
             };
-            let told = json!({ "code": code, "message": error.to_string() });
-            asker.answer(FromHost::Error, id, &raw(&told));
+            let message = json!({ "code": code, "message": error.to_string() });
+            asker.answer(FromHost::Error, id, &raw(&message));
         }
     }
 }

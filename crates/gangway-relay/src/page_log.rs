@@ -1,6 +1,6 @@
 //! What external agents and their page do, in the log of the chat that the page belongs to.
 
-use gangway_core::{PageNews, Source};
+use gangway_core::{PageEntry, Source};
 use gangway_pages::OpenPage;
 use serde_json::{Value, value::RawValue};
 
@@ -27,7 +27,7 @@ pub(crate) fn asked(page: Option<&OpenPage>, ask: Option<&Ask>, payload: &RawVal
     match kind {
         FromAgent::ToolCall => {
             let tool = payload["toolName"].as_str().unwrap_or_default();
-            page.note(PageNews::Called {
+            page.log(PageEntry::Called {
                 call: Asks::name(*number),
                 tool: format!("{}/{tool}", page.page.server().unwrap_or_default()),
                 arguments: payload["params"].take(),
@@ -36,7 +36,7 @@ pub(crate) fn asked(page: Option<&OpenPage>, ask: Option<&Ask>, payload: &RawVal
                 },
             });
         }
-        FromAgent::AgentMessage => page.note(PageNews::Message {
+        FromAgent::AgentMessage => page.log(PageEntry::Message {
             r#type: kind.name().to_owned(),
             payload,
             by: Some(asker.label()),
@@ -59,7 +59,7 @@ pub(crate) fn answered(page: Option<&OpenPage>, ask: &Ask, kind: FromHost, paylo
         _ => (Ok(payload), None),
     };
     let call = Asks::name(ask.number);
-    page.note(PageNews::Returned { call, result, code });
+    page.log(PageEntry::Returned { call, result, code });
 }
 
 /// Logs that a call of an agent failed without an answer of the page.
@@ -67,7 +67,7 @@ pub(crate) fn refused(page: Option<&OpenPage>, ask: &Ask, refusal: &Refusal) {
     let Some(page) = logged(page, ask) else {
         return;
     };
-    page.note(PageNews::Returned {
+    page.log(PageEntry::Returned {
         call: Asks::name(ask.number),
         result: Err(refusal.message.clone()),
         code: None,
@@ -79,7 +79,7 @@ pub(crate) fn told(page: Option<&OpenPage>, kind: FromHost, payload: &RawValue) 
     if kind == FromHost::UserMessage
         && let Some(page) = page.filter(|page| page.is_logged())
     {
-        page.note(PageNews::Message {
+        page.log(PageEntry::Message {
             r#type: kind.name().to_owned(),
             payload: read(payload),
             by: None,

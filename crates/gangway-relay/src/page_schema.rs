@@ -14,7 +14,7 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// A tool as a page offers it.
 #[derive(Deserialize)]
-pub(crate) struct Offered {
+pub(crate) struct RelayToolOffer {
     name: String,
     #[serde(default)]
     description: String,
@@ -31,7 +31,7 @@ pub(crate) struct RelayTool {
 }
 
 /// `None` if it is invalid or too large.
-pub(crate) fn tool_of(offered: Offered) -> Option<RelayTool> {
+pub(crate) fn tool_of(offered: RelayToolOffer) -> Option<RelayTool> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if offered.name == LOOK {
         return None;

@@ -44,8 +44,8 @@ struct Message<'a> {
 
 impl Offer {
     /// The tools in a message of the page; `None` if it says nothing about them.
-    pub(crate) fn of(said: &RawValue) -> Option<Self> {
-        let message: Message<'_> = serde_json::from_str(said.get()).ok()?;
+    pub(crate) fn of(text: &RawValue) -> Option<Self> {
+        let message: Message<'_> = serde_json::from_str(text.get()).ok()?;
         Some(Self {
             schema: message.schema?.get().to_owned(),
             tools: OnceLock::new(),
@@ -103,8 +103,8 @@ impl RelayPage {
 
     /// Asks the page for its tools; a busy page keeps its previous ones.
     async fn refresh(&self, session: &RelaySession) -> Option<Arc<Offer>> {
-        if let Ok((FromHost::SnapshotState, said)) = session.look(TIMEOUT).await {
-            session.keep_offer(Offer::of(&said).unwrap_or_else(Offer::nothing));
+        if let Ok((FromHost::SnapshotState, message)) = session.look(TIMEOUT).await {
+            session.keep_offer(Offer::of(&message).unwrap_or_else(Offer::nothing));
         }
         session.offer()
     }
@@ -187,8 +187,8 @@ impl PageChannel for RelayPage {
                 }
             };
             match session.ask(kind, &raw(&payload)).await {
-                Ok((FromHost::Error, said)) => Err(failed(tool, read(&said)?)),
-                Ok((_, said)) => read(&said),
+                Ok((FromHost::Error, text)) => Err(failed(tool, read(&text)?)),
+                Ok((_, text)) => read(&text),
                 Err(Refusal { code, message }) => {
                     Err(failed(tool, json!({ "code": code, "message": message })))
                 }
@@ -203,8 +203,8 @@ impl PageChannel for RelayPage {
                 .ask(FromAgent::SnapshotGet, &raw(&json!({})))
                 .await
             {
-                Ok((FromHost::SnapshotState, said)) => read(&said),
-                Ok((_, said)) => Err(unreadable(read(&said)?["message"].as_str())),
+                Ok((FromHost::SnapshotState, text)) => read(&text),
+                Ok((_, text)) => Err(unreadable(read(&text)?["message"].as_str())),
                 Err(refusal) => Err(unreadable(Some(&refusal.message))),
             }
         })
@@ -249,30 +249,30 @@ fn call_of(tool: &ToolName, arguments: Value, own_reason: bool) -> Result<Value,
     Ok(json!({ "toolName": tool.tool(), "params": params, "reason": reason }))
 }
 
-fn read(said: &RawValue) -> Result<Value, ToolError> {
-    serde_json::from_str(said.get())
+fn read(message: &RawValue) -> Result<Value, ToolError> {
+    serde_json::from_str(message.get())
         .map_err(|error| ToolError::Failed(format!("the page's answer is invalid: {error}")))
 }
 
-fn unreadable(words: Option<&str>) -> ToolError {
-    let words = words.unwrap_or("the page gave no reason");
-    ToolError::Failed(words.chars().take(WORDS).collect())
+fn unreadable(message: Option<&str>) -> ToolError {
+    let message = message.unwrap_or("the page gave no reason");
+    ToolError::Failed(message.chars().take(WORDS).collect())
 }
 
 /// Maps a page's error to a tool error.
-fn failed(tool: &ToolName, said: Value) -> ToolError {
-    let words = said["message"]
+fn failed(tool: &ToolName, message: Value) -> ToolError {
+    let text = message["message"]
         .as_str()
         .unwrap_or("the page gave no reason");
-    let words: String = words.chars().take(WORDS).collect();
-    match said["code"].as_str() {
+    let text: String = text.chars().take(WORDS).collect();
+    match message["code"].as_str() {
         Some("UNKNOWN_TOOL") => ToolError::NotFound(tool.clone()),
         Some("INVALID_PARAMS") => ToolError::BadArguments {
             tool: tool.clone(),
-            reason: words,
+            reason: text,
         },
-        Some("SESSION_NOT_ACTIVE") => ToolError::Unavailable(words),
-        _ => ToolError::Failed(words),
+        Some("SESSION_NOT_ACTIVE") => ToolError::Unavailable(text),
+        _ => ToolError::Failed(text),
     }
 }
 
@@ -287,10 +287,10 @@ mod tests {
 
     #[test]
     fn a_reason_that_a_tool_wants_for_itself_reaches_it_too() {
-        let said = raw(
+        let message = raw(
             &json!({ "toolSchema": [{ "name": "cancel", "parameters": { "reason": { "type": "string" } } }, { "name": "next" }] }),
         );
-        let offer = Offer::of(&said).unwrap();
+        let offer = Offer::of(&message).unwrap();
         let own = |name| offer.find(name).unwrap().own_reason;
         assert!(own("cancel") && !own("next"));
         let name = ToolName::new("page-shop", "cancel").unwrap();
@@ -304,10 +304,10 @@ mod tests {
 
     #[test]
     fn what_is_no_tool_is_left_out_and_so_are_too_many() {
-        let said = raw(
+        let message = raw(
             &json!({ "toolSchema": [7, { "name": "good" }, { "nameless": 1 }, { "name": "good" }] }),
         );
-        assert_eq!(names(&Offer::of(&said).unwrap()), ["good"]);
+        assert_eq!(names(&Offer::of(&message).unwrap()), ["good"]);
         assert!(names(&Offer::of(&raw(&json!({ "toolSchema": 7 }))).unwrap()).is_empty());
         assert!(Offer::of(&raw(&json!({ "uiSpec": 7 }))).is_none());
         let many: Vec<_> = (0..100)

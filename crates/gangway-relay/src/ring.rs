@@ -10,7 +10,7 @@ const BYTES: usize = 2 << 20;
 
 /// The recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum For {
+pub enum Recipient {
     /// The page: a request by its number, or a message without an answer.
     Host(Option<u64>),
     Agents,
@@ -22,7 +22,7 @@ pub enum For {
 
 #[derive(Default)]
 pub struct Ring {
-    kept: VecDeque<(u64, For, Utf8Bytes)>,
+    stored: VecDeque<(u64, Recipient, Utf8Bytes)>,
     bytes: usize,
     /// Number of the last message that was dropped.
     gone: u64,
@@ -38,11 +38,11 @@ impl Ring {
     }
 
     /// Adds a message and drops the oldest.
-    pub fn push(&mut self, seq: u64, whom: For, text: Utf8Bytes) {
+    pub fn push(&mut self, seq: u64, recipient: Recipient, text: Utf8Bytes) {
         self.bytes += text.len();
-        self.kept.push_back((seq, whom, text));
-        while self.kept.len() > MESSAGES || self.bytes > BYTES {
-            let Some((seq, _, text)) = self.kept.pop_front() else {
+        self.stored.push_back((seq, recipient, text));
+        while self.stored.len() > MESSAGES || self.bytes > BYTES {
+            let Some((seq, _, text)) = self.stored.pop_front() else {
                 return;
             };
             self.bytes -= text.len();
@@ -55,15 +55,15 @@ impl Ring {
         &self,
         since: u64,
         last: u64,
-        mine: impl Fn(&For) -> bool,
+        mine: impl Fn(&Recipient) -> bool,
     ) -> Option<Vec<Utf8Bytes>> {
         if since < self.gone || since > last {
             return None;
         }
         let later = self
-            .kept
+            .stored
             .iter()
-            .filter(|(seq, whom, _)| *seq > since && mine(whom));
+            .filter(|(seq, recipient, _)| *seq > since && mine(recipient));
         Some(later.map(|(_, _, text)| text.clone()).collect())
     }
 }
@@ -73,17 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_comes_back_gets_what_was_for_it_or_is_told_that_some_is_gone() {
+    fn a_client_that_reconnects_gets_missed_messages_or_a_resync() {
         let mut ring = Ring::default();
         for seq in 1..=1100 {
-            let whom = match seq % 3 {
-                0 => For::Host(None),
-                1 => For::Agents,
-                _ => For::Agent(Some("a".into())),
+            let recipient = match seq % 3 {
+                0 => Recipient::Host(None),
+                1 => Recipient::Agents,
+                _ => Recipient::Agent(Some("a".into())),
             };
-            ring.push(seq, whom, seq.to_string().into());
+            ring.push(seq, recipient, seq.to_string().into());
         }
-        let mine = |whom: &For| *whom == For::Agents || *whom == For::Agent(Some("a".into()));
+        let mine = |recipient: &Recipient| {
+            *recipient == Recipient::Agents || *recipient == Recipient::Agent(Some("a".into()))
+        };
         let later = ring.after(1095, 1100, mine).unwrap();
         let later: Vec<_> = later.iter().map(Utf8Bytes::as_str).collect();
         assert_eq!(later, ["1096", "1097", "1099", "1100"]);

@@ -13,13 +13,13 @@ use super::{
     ask::Asker,
     message::{raw, with},
     page_log,
-    study::{Direction, Note},
-    switch::{CLOSED, Out, agent_name},
+    room::{CLOSED, OutMessage, agent_name},
+    study::{Direction, LogEntry},
 };
 
 /// The messages to be sent to a member.
 pub struct Inbox {
-    pub(super) out: mpsc::Receiver<Out>,
+    pub(super) out: mpsc::Receiver<OutMessage>,
     /// Queued bytes.
     pub(super) queued: Arc<AtomicUsize>,
 }
@@ -33,18 +33,18 @@ pub struct Seat {
 
 impl Inbox {
     /// The next message; `None` if the member was removed because it did not keep up.
-    pub async fn next(&mut self) -> Option<Out> {
+    pub async fn next(&mut self) -> Option<OutMessage> {
         let next = self.out.recv().await;
         next.inspect(|out| self.count(out))
     }
 
     /// The next message, if one is queued.
-    pub fn next_now(&mut self) -> Option<Out> {
+    pub fn next_now(&mut self) -> Option<OutMessage> {
         let next = self.out.try_recv().ok();
         next.inspect(|out| self.count(out))
     }
 
-    fn count(&self, out: &Out) {
+    fn count(&self, out: &OutMessage) {
         self.queued.fetch_sub(out.len(), Ordering::Relaxed);
     }
 }
@@ -101,21 +101,21 @@ impl Seat {
         }
         let kind: String = kind.chars().take(80).collect();
         let Refusal { code, message } = refusal;
-        let said = raw(&json!({ "code": code, "message": message, "of": kind }));
+        let text = raw(&json!({ "code": code, "message": message, "of": kind }));
         let mut switch = self.session.lock();
         let asker = Asker::Agent {
             seat: self.number,
             client: switch.client(self.number),
             id: None,
         };
-        switch.note(Note {
+        switch.log(LogEntry {
             agent: Some(&asker.label()),
-            ..Note::of(Direction::Internal, "error", &said)
+            ..LogEntry::of(Direction::Internal, "error", &text)
         });
     }
 
     /// An answer or message of the page.
-    pub fn tell(
+    pub fn send(
         &self,
         kind: FromHost,
         reply_to: Option<&str>,
@@ -128,11 +128,11 @@ impl Seat {
         };
         let mut switch = self.session.lock();
         if switch.host.as_ref().map(|host| host.number) != Some(self.number) {
-            let words = "another page replaced this one";
-            return Err(Refusal::new(Code::SessionNotActive, words));
+            let message = "another page replaced this one";
+            return Err(Refusal::new(Code::SessionNotActive, message));
         }
         let Some(name) = reply_to else {
-            switch.tell_all(kind, payload)?;
+            switch.broadcast_from_host(kind, payload)?;
             let changed = kind == FromHost::StateUpdated && switch.take_offer(payload);
             drop(switch);
             if changed {
@@ -141,7 +141,7 @@ impl Seat {
             return Ok(());
         };
         let shown: String = name.chars().take(80).collect();
-        let invalid = |words: String| Err(Refusal::new(Code::InvalidMessage, words));
+        let invalid = |message: String| Err(Refusal::new(Code::InvalidMessage, message));
         let Some(asked) = switch.asks.kind(name) else {
             return invalid(format!("replyTo {shown:?} is not a pending request"));
         };
@@ -155,14 +155,14 @@ impl Seat {
         };
         if !fits {
             let (asked, kind) = (asked.name(), kind.name());
-            let words = format!("the page answered {asked} with {kind}");
-            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+            let message = format!("the page answered {asked} with {kind}");
+            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, message));
             return invalid(format!("{kind} is not an answer to {asked} {shown:?}"));
         }
         if ask.asker.is_logged() {
-            switch.note(Note {
+            switch.log(LogEntry {
                 question: Some(name),
-                ..Note::of(Direction::Out, kind.name(), payload)
+                ..LogEntry::of(Direction::Out, kind.name(), payload)
             });
         }
         page_log::answered(switch.page(), &ask, kind, payload);
@@ -173,7 +173,7 @@ impl Seat {
             Asker::Agent { seat, client, id } => {
                 let more = other_tools.map(|tools| with(payload, [("otherTools", tools)]));
                 let payload = more.as_deref().unwrap_or(payload);
-                switch.tell_one(seat, client, kind, id.as_deref(), payload);
+                switch.send_to(seat, client, kind, id.as_deref(), payload);
             }
         }
         Ok(())
@@ -220,11 +220,11 @@ impl StudyAsker {
     pub fn answer(&self, kind: FromHost, reply_to: Option<&str>, payload: &RawValue) {
         let client = self.client.clone();
         let mut switch = self.session.lock();
-        switch.tell_one(self.number, client, kind, reply_to, payload);
+        switch.send_to(self.number, client, kind, reply_to, payload);
     }
 
     /// Sends a message to every other agent.
-    pub fn tell_others(&self, kind: FromHost, payload: &RawValue) {
+    pub fn broadcast_to_others(&self, kind: FromHost, payload: &RawValue) {
         let mut switch = self.session.lock();
         switch.broadcast(kind.name(), payload, Some(self.number));
     }
@@ -251,8 +251,8 @@ impl Drop for Seat {
         if switch.host.is_none() && switch.agents.is_empty() {
             switch.empty_since = Some(Instant::now());
         }
-        let said = raw(&json!({ "role": self.role }));
-        switch.note(Note::of(Direction::Internal, "relay.left", &said));
-        switch.tell_presence(0);
+        let message = raw(&json!({ "role": self.role }));
+        switch.log(LogEntry::of(Direction::Internal, "relay.left", &message));
+        switch.broadcast_presence(0);
     }
 }

@@ -23,10 +23,10 @@ use super::{
     message::{raw, replaced_text},
     others::Others,
     page_tools::{Offer, RelayPage},
-    ring::For,
+    ring::Recipient,
+    room::{CLOSED, Member, OutMessage, REPLACED, Room},
     seat::{Inbox, Seat},
-    study::{Direction, Note, StudyLog},
-    switch::{CLOSED, Out, Place, REPLACED, Switch},
+    study::{Direction, LogEntry, StudyLog},
 };
 
 /// Maximum number of agents per relay session.
@@ -37,7 +37,7 @@ const WAITING: usize = 1100;
 
 /// Where a page comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum PageSource {
     /// A client with access to the API.
     #[default]
     Api,
@@ -54,7 +54,7 @@ pub struct Join {
     pub client: Option<String>,
     /// Whether it wants presence messages.
     pub presence: bool,
-    pub whose: Whose,
+    pub whose: PageSource,
     /// The chat whose agents may use the page too.
     pub chat: Option<SessionId>,
 }
@@ -84,7 +84,7 @@ pub struct RelaySession {
     pub(super) timeout: Duration,
     /// The other pages that its agents may use.
     pub(crate) others: Others,
-    switch: Mutex<Switch>,
+    switch: Mutex<Room>,
     /// Held while a study session is started: concurrent requests get the same one.
     pub starting: tokio::sync::Mutex<()>,
 }
@@ -100,7 +100,7 @@ impl RelaySession {
             others,
             name,
             timeout,
-            switch: Mutex::new(Switch::new(study)),
+            switch: Mutex::new(Room::new(study)),
             starting: tokio::sync::Mutex::default(),
         }
     }
@@ -169,20 +169,20 @@ impl RelaySession {
             switch.fail_open_asks(REPLACED);
         }
         let missed = join.since.map(|since| {
-            let mine = |whom: &For| match (join.role, whom) {
-                (Role::Host, For::Host(question)) => {
+            let mine = |recipient: &Recipient| match (join.role, recipient) {
+                (Role::Host, Recipient::Host(question)) => {
                     question.is_none_or(|number| switch.asks.is_open(number))
                 }
-                (Role::Agent, For::Agents) => true,
-                (Role::Agent, For::AllBut(name)) => join.client.as_ref() != Some(name),
-                (Role::Agent, For::Agent(Some(name))) => join.client.as_ref() == Some(name),
+                (Role::Agent, Recipient::Agents) => true,
+                (Role::Agent, Recipient::AllBut(name)) => join.client.as_ref() != Some(name),
+                (Role::Agent, Recipient::Agent(Some(name))) => join.client.as_ref() == Some(name),
                 _ => false,
             };
             switch.ring.after(since, switch.seq, mine)
         });
         let resync = matches!(missed, Some(None));
         let queued = Arc::new(AtomicUsize::new(0));
-        let place = Place {
+        let place = Member {
             number,
             out: sender,
             queued: Arc::clone(&queued),
@@ -194,7 +194,7 @@ impl RelaySession {
         };
         for text in missed.flatten().into_iter().flatten() {
             // The queue has room for the whole ring.
-            place.put(Out::Text(text));
+            place.put(OutMessage::Text(text));
         }
         match join.role {
             Role::Agent => {
@@ -207,7 +207,7 @@ impl RelaySession {
                 switch.last_host.clone_from(&place.client);
                 switch.host_lost = None;
                 if let Some(old) = switch.host.replace(place) {
-                    old.put(Out::Last(replaced_text()));
+                    old.put(OutMessage::Last(replaced_text()));
                 }
                 // Named after the one that it replaces has left.
                 if let Some(open) = switch.host.as_ref().and_then(|host| host.page.as_ref()) {
@@ -225,9 +225,9 @@ impl RelaySession {
             study_session: switch.study.as_ref().map(|log| log.id().to_string()),
             resync,
         };
-        let said = raw(&json!({ "role": join.role, "since": join.since }));
-        switch.note(Note::of(Direction::Internal, "relay.joined", &said));
-        switch.tell_presence(number);
+        let message = raw(&json!({ "role": join.role, "since": join.since }));
+        switch.log(LogEntry::of(Direction::Internal, "relay.joined", &message));
+        switch.broadcast_presence(number);
         drop(switch);
         if join.role == Role::Host {
             self.others.pages.changed();
@@ -243,8 +243,8 @@ impl RelaySession {
             name: self.name.to_string(),
             session: join.chat,
             origin: match &join.whose {
-                Whose::App(app) => app.clone(),
-                Whose::Api => String::new(),
+                PageSource::App(app) => app.clone(),
+                PageSource::Api => String::new(),
             },
             title: self.name.to_string(),
         };
@@ -256,17 +256,17 @@ impl RelaySession {
         opened.map_err(|error| Refusal::new(Code::SessionNotActive, error.to_string()))
     }
 
-    fn check(&self, switch: &Switch, join: &Join) -> Result<(), Refusal> {
-        let refused = |words: String| Err(Refusal::new(Code::SessionNotActive, words));
+    fn check(&self, switch: &Room, join: &Join) -> Result<(), Refusal> {
+        let refused = |message: String| Err(Refusal::new(Code::SessionNotActive, message));
         match (join.role, &join.whose) {
             (Role::Agent, _) if switch.agents.len() >= AGENTS => {
                 refused(format!("this session has the maximum of {AGENTS} agents"))
             }
             // An app is driven; it must not drive other pages of the person.
-            (Role::Agent, Whose::App(_)) => {
+            (Role::Agent, PageSource::App(_)) => {
                 refused("the page of an app must join as host, not as agent".into())
             }
-            (Role::Host, Whose::App(_))
+            (Role::Host, PageSource::App(_))
                 if switch
                     .host
                     .as_ref()
@@ -303,14 +303,14 @@ impl RelaySession {
         let asker = Asker::House { sender, logged };
         self.lock().pass_on(asker, kind, payload, timeout)?;
         answer.await.unwrap_or_else(|_| {
-            let words = "the page disconnected before it answered";
-            Err(Refusal::new(Code::ToolExecutionFailed, words))
+            let message = "the page disconnected before it answered";
+            Err(Refusal::new(Code::ToolExecutionFailed, message))
         })
     }
 
     /// Writes to the log of the open study session, if any.
-    pub fn note(&self, note: Note<'_>) {
-        self.lock().note(note);
+    pub fn log(&self, note: LogEntry<'_>) {
+        self.lock().log(note);
     }
 
     /// The page, as agents of its chat see it.
@@ -328,7 +328,7 @@ impl RelaySession {
     pub(crate) fn keep_offer(&self, offer: Offer) {
         let mut switch = self.lock();
         let Some(host) = &mut switch.host else { return };
-        if host.offer.as_ref().is_some_and(|kept| kept.is(&offer)) {
+        if host.offer.as_ref().is_some_and(|stored| stored.is(&offer)) {
             return;
         }
         let offer = Arc::new(offer);
@@ -343,13 +343,13 @@ impl RelaySession {
     /// The messages to all agents after a number, as for an agent that reconnects; waits until there are some.
     pub(crate) async fn events(&self, after: Option<u64>, wait: Duration) -> PageEvents {
         let until = Instant::now() + wait;
-        let (heard, now) = {
+        let (received, now) = {
             let switch = self.lock();
             (Arc::clone(&switch.heard), switch.seq)
         };
         let after = after.unwrap_or(now);
         loop {
-            let mut more = std::pin::pin!(heard.notified());
+            let mut more = std::pin::pin!(received.notified());
             more.as_mut().enable();
             if let Some(found) = self.lock().events_after(after) {
                 return found;
@@ -372,8 +372,8 @@ impl RelaySession {
         }
         for (ask, timeout) in switch.asks.overdue(now) {
             let seconds = timeout.as_secs();
-            let words = format!("the page did not answer within {seconds} seconds");
-            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+            let message = format!("the page did not answer within {seconds} seconds");
+            switch.refuse(ask, Refusal::new(Code::ToolExecutionFailed, message));
         }
     }
 
@@ -382,7 +382,7 @@ impl RelaySession {
         self.others.pages.changed();
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Switch> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Room> {
         self.switch.lock()
     }
 }

@@ -8,10 +8,10 @@ use std::{borrow::Cow, collections::VecDeque, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::future::BoxFuture;
-use gangway_core::Ended;
+use gangway_core::SubscriptionEnd;
 use gangway_http::{
     auth::Admitted,
-    socket::{Ending, Incoming, Next, Peer, serve},
+    socket::{Ending, Handled, Incoming, Peer, serve},
 };
 pub(crate) use readable::{Readable, is_plain};
 use serde_json::json;
@@ -19,8 +19,8 @@ use tokio::time::Instant;
 
 use self::rights::{authorize, offered_to, renewed};
 use crate::{
-    AppPage, Code, FromAgent, FromHost, Inbox, Join, Out, Pass, Refusal, RelayName, RelaySession,
-    RelayState, Role, Seat, VERSION, Whose, error_text, message_text, others,
+    AppPage, Code, FromAgent, FromHost, Inbox, Join, OutMessage, PageSource, Refusal, RelayName,
+    RelaySession, RelayState, Role, Seat, TokenGrant, VERSION, error_text, message_text, others,
     wire::{JoinPayload, RelayMessage, check_call, id_of},
 };
 
@@ -28,7 +28,7 @@ use crate::{
 const JOIN: Duration = Duration::from_secs(60);
 
 /// The first message to a client that joined, its inbox, and the token grant if it used one.
-type Welcome = (Utf8Bytes, Inbox, Option<Pass>);
+type Welcome = (Utf8Bytes, Inbox, Option<TokenGrant>);
 
 /// An error, and the id of the request that it answers.
 type Refused = (Refusal, Option<String>);
@@ -77,7 +77,7 @@ struct Connection {
     caller: Arc<Caller>,
     seat: Option<Seat>,
     mail: Option<Inbox>,
-    joined_by: Option<Pass>,
+    joined_by: Option<TokenGrant>,
     join_by: Instant,
     /// Joining, or starting or ending a study session; the next message waits for it.
     work: Option<BoxFuture<'static, Done>>,
@@ -99,7 +99,7 @@ impl Peer for Connection {
             next = next_out(&mut self.mail) => match next {
                 Some(out) => self.queue(out),
                 // A slow reader that was removed from the session.
-                None => return Err(Ending::Log(Ended::Slow)),
+                None => return Err(Ending::Log(SubscriptionEnd::Slow)),
             },
             () = renewed(&self.state, self.joined_by.as_ref()) => return Err(Ending::Revoked),
             () = tokio::time::sleep_until(self.join_by), if joining => return Err(Ending::Unjoined),
@@ -115,22 +115,22 @@ impl Peer for Connection {
         self.out.pop_front().map(Message::Text)
     }
 
-    fn incoming(&mut self, message: Incoming) -> Next {
+    fn incoming(&mut self, message: Incoming) -> Handled {
         let text = match message {
             Incoming::Text(text) => text,
             Incoming::Binary => {
-                let words = "messages must be text, not binary";
-                self.refuse(&Refusal::new(Code::InvalidMessage, words), None);
-                return Next::Counted;
+                let reason = "messages must be text, not binary";
+                self.refuse(&Refusal::new(Code::InvalidMessage, reason), None);
+                return Handled::Counted;
             }
             // Every ping gets a pong, even if the client reads nothing.
-            Incoming::Control => return Next::Counted,
+            Incoming::Control => return Handled::Counted,
         };
         match self.receive(&text) {
             Ok(next) => next,
             Err((refusal, id)) => {
                 self.refuse(&refusal, id.as_deref());
-                Next::Counted
+                Handled::Counted
             }
         }
     }
@@ -145,7 +145,7 @@ impl Peer for Connection {
         }
     }
 
-    fn leave(&mut self) {
+    fn on_close(&mut self) {
         self.seat = None;
     }
 
@@ -153,8 +153,8 @@ impl Peer for Connection {
         if why == Ending::Replaced {
             return None;
         }
-        let (_, words, _) = why.words();
-        let refusal = Refusal::new(Code::SessionNotActive, words);
+        let (_, message, _) = why.close_info();
+        let refusal = Refusal::new(Code::SessionNotActive, message);
         Some(Message::Text(error_text(&refusal, None, None)))
     }
 }
@@ -167,7 +167,7 @@ async fn finished(work: &mut Option<BoxFuture<'static, Done>>) -> Done {
 }
 
 /// The next message to send, or `None` if the member was removed; pending before joining.
-async fn next_out(mail: &mut Option<Inbox>) -> Option<Out> {
+async fn next_out(mail: &mut Option<Inbox>) -> Option<OutMessage> {
     match mail {
         Some(mail) => mail.next().await,
         None => std::future::pending().await,
@@ -175,10 +175,10 @@ async fn next_out(mail: &mut Option<Inbox>) -> Option<Out> {
 }
 
 impl Connection {
-    fn queue(&mut self, out: Out) {
-        let (Out::Text(text) | Out::Last(text)) = &out;
+    fn queue(&mut self, out: OutMessage) {
+        let (OutMessage::Text(text) | OutMessage::Last(text)) = &out;
         self.out.push_back(text.clone());
-        self.replaced = matches!(out, Out::Last(_));
+        self.replaced = matches!(out, OutMessage::Last(_));
     }
 
     fn refuse(&mut self, refusal: &Refusal, id: Option<&str>) {
@@ -205,31 +205,31 @@ impl Connection {
         }
     }
 
-    fn receive(&mut self, text: &Utf8Bytes) -> Result<Next, Refused> {
+    fn receive(&mut self, text: &Utf8Bytes) -> Result<Handled, Refused> {
         let most = self.state.message_bytes;
         if text.len() > most {
-            let words = format!(
+            let reason = format!(
                 "the message must be at most {most} bytes, but has {}",
                 text.len()
             );
-            return Err((Refusal::new(Code::InvalidMessage, words), id_of(text)));
+            return Err((Refusal::new(Code::InvalidMessage, reason), id_of(text)));
         }
         let message = RelayMessage::read(text.as_str())?;
         let id = message.id.as_deref();
         let refused = |refusal| (refusal, id.map(str::to_owned));
         if message.kind() == "relay.join" {
             self.work = Some(join(self, &message).map_err(refused)?);
-            return Ok(Next::Counted);
+            return Ok(Handled::Counted);
         }
         let Some(seat) = &self.seat else {
-            let words = "join first: relay.join with role and sessionId";
-            return Err(refused(Refusal::new(Code::SessionNotActive, words)));
+            let reason = "join first: relay.join with role and sessionId";
+            return Err(refused(Refusal::new(Code::SessionNotActive, reason)));
         };
         let next = match seat.role() {
             Role::Agent => match FromAgent::named(message.kind()) {
                 Some(kind @ (FromAgent::SessionStart | FromAgent::SessionEnd)) => {
                     self.work = Some(study(&self.state, seat, kind, &message));
-                    return Ok(Next::Counted);
+                    return Ok(Handled::Counted);
                 }
                 Some(kind) => from_agent(seat, kind, &message),
                 None => Err(unknown(message.kind(), "an agent")),
@@ -248,34 +248,38 @@ impl Connection {
 
 fn unknown(kind: &str, who: &str) -> Refusal {
     let kind: String = kind.chars().take(80).collect();
-    let words = format!("{kind:?} is not a message type of {who}");
-    Refusal::new(Code::InvalidMessage, words)
+    let message = format!("{kind:?} is not a message type of {who}");
+    Refusal::new(Code::InvalidMessage, message)
 }
 
-fn from_host(seat: &Seat, kind: FromHost, message: &RelayMessage<'_>) -> Result<Next, Refusal> {
+fn from_host(seat: &Seat, kind: FromHost, message: &RelayMessage<'_>) -> Result<Handled, Refusal> {
     let reply_to = message.reply_to.as_deref();
     let body = match kind {
         FromHost::SnapshotState => study::snapshot(seat.session(), message.body()),
         _ => Cow::Borrowed(message.body()),
     };
-    seat.tell(kind, reply_to, &body)?;
+    seat.send(kind, reply_to, &body)?;
     // Answers are paced by their requests; only unsolicited messages are rate limited.
     Ok(match reply_to {
-        Some(_) => Next::Uncounted,
-        None => Next::Counted,
+        Some(_) => Handled::Uncounted,
+        None => Handled::Counted,
     })
 }
 
-fn from_agent(seat: &Seat, kind: FromAgent, message: &RelayMessage<'_>) -> Result<Next, Refusal> {
+fn from_agent(
+    seat: &Seat,
+    kind: FromAgent,
+    message: &RelayMessage<'_>,
+) -> Result<Handled, Refusal> {
     let (id, body) = (message.id.as_deref(), message.body());
     if kind == FromAgent::ToolCall && check_call(body)? {
         others::start(seat, id, body)?;
-        return Ok(Next::Counted);
+        return Ok(Handled::Counted);
     }
     seat.ask(kind, id, body)?;
     Ok(match kind {
-        FromAgent::AgentMessage | FromAgent::AgentStatus => Next::Counted,
-        _ => Next::Uncounted,
+        FromAgent::AgentMessage | FromAgent::AgentStatus => Handled::Counted,
+        _ => Handled::Uncounted,
     })
 }
 
@@ -300,8 +304,8 @@ fn study(
     });
     Box::pin(async move {
         let result = task.await.unwrap_or_else(|_| {
-            let words = "internal error; see Gangway's log";
-            Err(Refusal::new(Code::ToolExecutionFailed, words))
+            let text = "internal error; see Gangway's log";
+            Err(Refusal::new(Code::ToolExecutionFailed, text))
         });
         Done {
             kind: named,
@@ -317,40 +321,40 @@ fn join(
     message: &RelayMessage<'_>,
 ) -> Result<BoxFuture<'static, Done>, Refusal> {
     let (state, caller) = (&connection.state, &connection.caller);
-    let wrong = |words: String| Refusal::new(Code::InvalidMessage, words);
+    let wrong = |reason: String| Refusal::new(Code::InvalidMessage, reason);
     if connection.seat.is_some() {
         return Err(wrong(
             "this connection has already joined; open another one".into(),
         ));
     }
-    let wish: JoinPayload = serde_json::from_str(message.body().get()).map_err(|_| {
-        let words = "relay.join needs role (host or agent); sessionId, clientId and token must be strings, since must be a number";
-        wrong(words.to_owned())
+    let request: JoinPayload = serde_json::from_str(message.body().get()).map_err(|_| {
+        let reason = "relay.join needs role (host or agent); sessionId, clientId and token must be strings, since must be a number";
+        wrong(reason.to_owned())
     })?;
-    let name: RelayName = wish
+    let name: RelayName = request
         .session_id
         .parse()
         .map_err(|error| wrong(format!("{error}")))?;
-    if wish
+    if request
         .client_id
         .as_ref()
         .is_some_and(|id| id.is_empty() || id.len() > 64)
     {
         return Err(wrong("clientId must be 1 to 64 bytes".into()));
     }
-    let shown = authorize(state, caller, &wish, &name)?;
-    let chat = offered_to(state, caller, wish.gangway_session.as_deref())?;
+    let shown = authorize(state, caller, &request, &name)?;
+    let chat = offered_to(state, caller, request.gangway_session.as_deref())?;
     let whose = match &caller.page {
-        Some(page) => Whose::App(page.app.clone()),
-        None => Whose::Api,
+        Some(page) => PageSource::App(page.app.clone()),
+        None => PageSource::Api,
     };
     let join = Join {
-        role: wish.role,
-        since: wish.since,
-        client: wish.client_id,
-        presence: wish.presence.unwrap_or(wish.role == Role::Agent),
+        role: request.role,
+        since: request.since,
+        client: request.client_id,
+        presence: request.presence.unwrap_or(request.role == Role::Agent),
         whose,
-        chat: chat.filter(|_| wish.role == Role::Host),
+        chat: chat.filter(|_| request.role == Role::Host),
     };
     let (state, kind) = (Arc::clone(state), message.kind().to_owned());
     let id = message.id.as_deref().map(str::to_owned);
@@ -371,11 +375,11 @@ fn join(
 async fn open(state: &RelayState, name: &RelayName) -> Result<Arc<RelaySession>, Refusal> {
     let opened = state.relay.open(name).await.map_err(|error| {
         tracing::error!(%error, "cannot open a relay session");
-        let words = "cannot open this session; see the server's log";
-        Refusal::new(Code::SessionNotActive, words)
+        let message = "cannot open this session; see the server's log";
+        Refusal::new(Code::SessionNotActive, message)
     })?;
     opened.ok_or_else(|| {
-        let words = "there are too many relay sessions; try again later";
-        Refusal::new(Code::SessionNotActive, words)
+        let message = "there are too many relay sessions; try again later";
+        Refusal::new(Code::SessionNotActive, message)
     })
 }

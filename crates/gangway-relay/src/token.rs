@@ -17,19 +17,19 @@ const MOST: usize = 10_000;
 /// Stores hashes only.
 pub struct Tokens {
     store: Store,
-    kept: RwLock<HashMap<RelayName, Kept>>,
+    stored: RwLock<HashMap<RelayName, StoredTokens>>,
     /// Signals created and removed tokens.
     changes: watch::Sender<()>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Kept {
+struct StoredTokens {
     agent: String,
     host: String,
 }
 
 /// Access to a relay session in one role, by a token.
-pub struct Pass {
+pub struct TokenGrant {
     name: RelayName,
     role: Role,
     hash: String,
@@ -45,7 +45,7 @@ fn key(name: &RelayName) -> String {
     format!("relay-tokens/{name}")
 }
 
-impl Kept {
+impl StoredTokens {
     fn of(&self, role: Role) -> &str {
         match role {
             Role::Agent => &self.agent,
@@ -56,13 +56,15 @@ impl Kept {
 
 impl Tokens {
     pub async fn load(store: Store) -> gangway_core::Result<Self> {
-        let rows = store.list::<Kept>("relay-tokens/", None, MOST).await?;
+        let rows = store
+            .list::<StoredTokens>("relay-tokens/", None, MOST)
+            .await?;
         let named = rows.into_iter().filter_map(|(key, row)| {
             let name = key.strip_prefix("relay-tokens/")?.parse().ok()?;
             Some((name, row.value))
         });
         Ok(Self {
-            kept: RwLock::new(named.collect()),
+            stored: RwLock::new(named.collect()),
             changes: watch::Sender::new(()),
             store,
         })
@@ -71,8 +73,8 @@ impl Tokens {
     /// Creates tokens. Previous ones are revoked and their connections closed.
     pub async fn make(&self, name: &RelayName) -> gangway_core::Result<NewTokens> {
         let full = {
-            let kept = self.kept.read();
-            kept.len() >= MOST && !kept.contains_key(name)
+            let stored = self.stored.read();
+            stored.len() >= MOST && !stored.contains_key(name)
         };
         // More would be stored but not loaded at the next start.
         if full {
@@ -82,15 +84,15 @@ impl Tokens {
         }
         let secret = || format!("gwr_{}", new_secret());
         let (agent, host) = (secret(), secret());
-        let kept = Kept {
+        let stored = StoredTokens {
             agent: hash(&agent),
             host: hash(&host),
         };
-        let commit = self.store.put(vec![record(key(name), &kept)?]).await?;
+        let commit = self.store.put(vec![record(key(name), &stored)?]).await?;
         self.store.keep(commit).await?;
         {
-            let mut all = self.kept.write();
-            all.insert(name.clone(), kept);
+            let mut all = self.stored.write();
+            all.insert(name.clone(), stored);
         }
         self.changes.send_replace(());
         Ok(NewTokens { agent, host })
@@ -105,7 +107,7 @@ impl Tokens {
         let commit = self.store.put(vec![put]).await?;
         self.store.keep(commit).await?;
         {
-            let mut all = self.kept.write();
+            let mut all = self.stored.write();
             all.remove(name);
         }
         self.changes.send_replace(());
@@ -114,14 +116,14 @@ impl Tokens {
 
     #[must_use]
     pub fn has(&self, name: &RelayName) -> bool {
-        let kept = self.kept.read();
-        kept.contains_key(name)
+        let stored = self.stored.read();
+        stored.contains_key(name)
     }
 
     /// Verifies a token.
     #[must_use]
-    pub fn admit(&self, name: &RelayName, role: Role, shown: &str) -> Option<Pass> {
-        let pass = Pass {
+    pub fn admit(&self, name: &RelayName, role: Role, shown: &str) -> Option<TokenGrant> {
+        let pass = TokenGrant {
             name: name.clone(),
             role,
             hash: hash(shown),
@@ -130,7 +132,7 @@ impl Tokens {
     }
 
     /// Waits until the token is replaced or removed.
-    pub async fn ended(&self, pass: &Pass) {
+    pub async fn ended(&self, pass: &TokenGrant) {
         let mut changes = self.changes.subscribe();
         while self.holds(pass) {
             if changes.changed().await.is_err() {
@@ -139,9 +141,9 @@ impl Tokens {
         }
     }
 
-    fn holds(&self, pass: &Pass) -> bool {
-        let kept = self.kept.read();
-        let kept = kept.get(&pass.name).map(|kept| kept.of(pass.role));
-        kept.is_some_and(|kept| bool::from(kept.as_bytes().ct_eq(pass.hash.as_bytes())))
+    fn holds(&self, pass: &TokenGrant) -> bool {
+        let stored = self.stored.read();
+        let stored = stored.get(&pass.name).map(|stored| stored.of(pass.role));
+        stored.is_some_and(|stored| bool::from(stored.as_bytes().ct_eq(pass.hash.as_bytes())))
     }
 }

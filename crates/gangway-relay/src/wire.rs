@@ -54,30 +54,30 @@ fn default_session() -> String {
     "default".into()
 }
 
-fn invalid(words: impl Into<String>) -> Refusal {
-    Refusal::new(Code::InvalidMessage, words)
+fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal::new(Code::InvalidMessage, message)
 }
 
 impl<'a> RelayMessage<'a> {
     /// Parses a message; an error has the request id if that could be read.
     pub fn read(text: &'a str) -> Result<Self, (Refusal, Option<String>)> {
         let no_message = |error: serde_json::Error| {
-            let words = match error.is_data() {
+            let reason = match error.is_data() {
                 true => {
                     "a message must be an object: v, type, id and replyTo are strings, payload is an object"
                         .to_owned()
                 }
                 false => format!("invalid JSON: {error}"),
             };
-            (invalid(words), None)
+            (invalid(reason), None)
         };
         let message: Self = serde_json::from_str(text).map_err(no_message)?;
         if !is_plain(text) {
             serde_json::from_str::<Readable>(text).map_err(no_message)?;
         }
-        message.check().map_err(|words| {
+        message.check().map_err(|reason| {
             let id = message.id.as_deref().filter(|id| id.len() <= NAME);
-            (invalid(words), id.map(str::to_owned))
+            (invalid(reason), id.map(str::to_owned))
         })?;
         Ok(message)
     }
@@ -146,7 +146,7 @@ pub fn call_of(payload: &RawValue) -> Result<(String, Value), Refusal> {
 
 /// Checks a call before it is forwarded; returns whether it is for another page of the chat.
 pub fn check_call(payload: &RawValue) -> Result<bool, Refusal> {
-    let wrong = |words: &str| Err(Refusal::new(Code::InvalidParams, words));
+    let wrong = |message: &str| Err(Refusal::new(Code::InvalidParams, message));
     let Ok(call) = serde_json::from_str::<CallPayload<'_>>(payload.get()) else {
         return wrong("toolName and reason must be strings");
     };

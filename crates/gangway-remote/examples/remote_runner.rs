@@ -7,7 +7,7 @@ use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::openai::OpenAi;
 use gangway_runner::{
     Pane, RunnerError,
-    builtin::{OwnTools, Parts, Workshop},
+    builtin::{BuiltinFactory, BuiltinParts, OwnTools},
     run, typing,
     wire::Setup,
 };
@@ -18,11 +18,11 @@ const CALLS: u32 = 1;
 
 struct OneModel;
 
-impl Workshop for OneModel {
-    fn parts(&self, setup: &Setup) -> Result<Parts, String> {
+impl BuiltinFactory for OneModel {
+    fn parts(&self, setup: &Setup) -> Result<BuiltinParts, String> {
         let text = |name: &str| setup.settings[name].as_str().map(str::to_owned);
         let base_url = text("base_url").ok_or("the settings have no `base_url`")?;
-        Ok(Parts {
+        Ok(BuiltinParts {
             models: Arc::new(OpenAi::new(&base_url, None, text("model"))),
             tools: Arc::new(NoTools),
             max_tool_calls: CALLS,

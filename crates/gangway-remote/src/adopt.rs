@@ -31,7 +31,7 @@ pub struct Adoption {
 impl RemoteAgents {
     /// Turns a running program into an agent. It keeps running when the agent ends.
     pub async fn adopt(self: &Arc<Self>, wanted: Adoption) -> Result<Created, CreateError> {
-        let refused = |words: String| Err(CreateError::NotAdoptable(words));
+        let refused = |message: String| Err(CreateError::NotAdoptable(message));
         if let Some(pattern) = &wanted.prompt_pattern
             && let Err(error) = Regex::new(pattern)
         {
@@ -60,12 +60,12 @@ impl RemoteAgents {
         );
         let pane = match pane.await {
             Ok(pane) => pane,
-            Err(NotAdoptable::NoPane(words)) if words.contains("tmux could not be started") => {
-                return Err(CreateError::Unavailable(words));
+            Err(NotAdoptable::NoPane(message)) if message.contains("tmux could not be started") => {
+                return Err(CreateError::Unavailable(message));
             }
             Err(error) => return refused(error.to_string()),
         };
-        let wish = NewAgent {
+        let request = NewAgent {
             project: wanted.project,
             persona: wanted
                 .persona
@@ -80,6 +80,6 @@ impl RemoteAgents {
                 has_persona: wanted.persona.is_some(),
             }),
         };
-        self.create(wish).await
+        self.create(request).await
     }
 }

@@ -1,7 +1,7 @@
 //! The channel to one runner, which outlives its connections, and the turn that reads from it.
 
 use gangway_core::Source;
-use gangway_runner::wire::{ToRunner, What};
+use gangway_runner::wire::{ToRunner, TurnEvent};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ struct CurrentTurn {
     text: String,
     source: Source,
     answers: Vec<(u32, String)>,
-    inbox: mpsc::Sender<(u64, What)>,
+    inbox: mpsc::Sender<(u64, TurnEvent)>,
 }
 
 impl RunnerChannel {
@@ -154,7 +154,7 @@ impl RunnerChannel {
         connection: u64,
         n: u64,
         turn: u64,
-        what: What,
+        what: TurnEvent,
     ) -> Delivered {
         let inbox = {
             let inner = self.lock();
@@ -165,7 +165,7 @@ impl RunnerChannel {
                 None => return Delivered::NoTurn,
             }
         };
-        if what == What::Taken {
+        if what == TurnEvent::Taken {
             self.status.send_modify(|status| status.taken = Some(turn));
         }
         match inbox.send((n, what)).await {
@@ -216,15 +216,15 @@ impl RunnerChannel {
 pub(super) struct TurnChannel<'a> {
     channel: &'a RunnerChannel,
     turn: u64,
-    events: mpsc::Receiver<(u64, What)>,
+    events: mpsc::Receiver<(u64, TurnEvent)>,
 }
 
 impl TurnChannel<'_> {
-    pub(super) async fn next(&mut self) -> Option<(u64, What)> {
+    pub(super) async fn next(&mut self) -> Option<(u64, TurnEvent)> {
         self.events.recv().await
     }
 
-    pub(super) fn try_next(&mut self) -> Option<(u64, What)> {
+    pub(super) fn try_next(&mut self) -> Option<(u64, TurnEvent)> {
         self.events.try_recv().ok()
     }
 

@@ -99,14 +99,14 @@ impl BrainConfig {
     #[must_use]
     pub fn fetches_itself(&self) -> bool {
         let command = self.acp.as_deref().or(self.terminal.as_deref());
-        let mut words = command.unwrap_or_default().iter().map(String::as_str);
-        let program = words.next().unwrap_or_default();
+        let mut message = command.unwrap_or_default().iter().map(String::as_str);
+        let program = message.next().unwrap_or_default();
         let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
         let program = program.split('.').next().unwrap_or_default();
         match program {
             "npx" | "bunx" | "uvx" | "pnpx" => true,
             "npm" | "pnpm" | "yarn" | "bun" | "uv" | "pipx" | "docker" | "podman" => {
-                words.any(|word| ["exec", "dlx", "x", "tool", "run"].contains(&word))
+                message.any(|word| ["exec", "dlx", "x", "tool", "run"].contains(&word))
             }
             _ => false,
         }

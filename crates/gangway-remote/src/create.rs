@@ -42,7 +42,7 @@ pub struct Created {
     pub token: String,
 }
 
-pub(super) fn broke_down() -> CreateError {
+pub(super) fn internal_error() -> CreateError {
     CreateError::Failed("internal error: the task that created the agent panicked".into())
 }
 
@@ -87,7 +87,7 @@ impl RemoteAgents {
                 remote.undo_create(&agent).await;
             }
         });
-        let made = answered.await.unwrap_or_else(|_| Err(broke_down()));
+        let made = answered.await.unwrap_or_else(|_| Err(internal_error()));
         let _ = take.send(());
         made
     }
@@ -117,8 +117,8 @@ impl RemoteAgents {
         }
         if let Err(why) = self.guardrails() {
             tracing::error!(why, "cannot create agents");
-            let words = "cannot read this server's guardrails; see its log";
-            return Err(CreateError::Unavailable(words.into()));
+            let message = "cannot read this server's guardrails; see its log";
+            return Err(CreateError::Unavailable(message.into()));
         }
         let _place = self.reserve(&wanted.caller)?;
         let brain = project.brain.as_deref();
@@ -164,15 +164,15 @@ impl RemoteAgents {
         let own = alive.iter().filter(|one| *one == caller).count();
         let making = |of: Option<&str>| -> usize {
             let counted = agents.creating.iter();
-            let meant = counted.filter(|(name, _)| of.is_none_or(|of| of == *name));
-            meant.map(|(_, count)| *count).sum()
+            let target = counted.filter(|(name, _)| of.is_none_or(|of| of == *name));
+            target.map(|(_, count)| *count).sum()
         };
         let most = settings.max_agents;
         if alive.len() + making(None) >= most {
-            let words = format!(
+            let message = format!(
                 "the limit of {most} remote agents is reached (remote_agents.max_agents); end one of them first"
             );
-            return Err(CreateError::TooMany(words));
+            return Err(CreateError::TooMany(message));
         }
         let most = settings.max_agents_per_key;
         if own + making(Some(caller)) >= most {
@@ -180,10 +180,10 @@ impl RemoteAgents {
                 true => "this key",
                 false => "the owner",
             };
-            let words = format!(
+            let message = format!(
                 "{who} has reached the limit of {most} remote agents (remote_agents.max_agents_per_key); end one of them first"
             );
-            return Err(CreateError::TooMany(words));
+            return Err(CreateError::TooMany(message));
         }
         *agents.creating.entry(caller.to_owned()).or_default() += 1;
         drop(agents);
@@ -243,15 +243,15 @@ impl RemoteAgents {
     async fn start(&self, agent: &Arc<LiveAgent>) -> Result<(), CreateError> {
         let record = agent.record();
         let checked = self.workspaces.check(record.folder.as_ref());
-        let words = match checked {
+        let message = match checked {
             Ok(true) => None,
             Ok(false) => Some("the folder of this project is in Gangway's data folder"),
             Err(_) => {
                 Some("the project folder does not exist; `gangway project list` shows its path")
             }
         };
-        if let Some(words) = words {
-            return Err(CreateError::Unavailable(words.into()));
+        if let Some(message) = message {
+            return Err(CreateError::Unavailable(message.into()));
         }
         let program = self.program.clone();
         let program = program
@@ -328,8 +328,8 @@ impl RemoteAgents {
                 Ok(Err(_)) => return Err(CreateError::Failed("the agent was removed".into())),
                 Err(_) => {
                     if let Ok(false) = self.tmux.has(&tmux).await {
-                        let words = "the agent's process ended before it was ready";
-                        return Err(CreateError::Failed(words.into()));
+                        let text = "the agent's process ended before it was ready";
+                        return Err(CreateError::Failed(text.into()));
                     }
                 }
             }

@@ -14,7 +14,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndOutcome {
     Now,
     /// It had already ended.
     Before,
@@ -23,7 +23,11 @@ pub enum Ended {
 impl RemoteAgents {
     /// Ends an agent: its turn is stopped and its process terminated. Returns once this is stored and certain to
     /// happen.
-    pub async fn end(self: &Arc<Self>, agent: &Arc<LiveAgent>, because: &str) -> Result<Ended> {
+    pub async fn end(
+        self: &Arc<Self>,
+        agent: &Arc<LiveAgent>,
+        because: &str,
+    ) -> Result<EndOutcome> {
         let begun = self
             .change(agent, |record| {
                 if record.is_over() {
@@ -36,12 +40,12 @@ impl RemoteAgents {
             })
             .await?;
         if begun.is_none() {
-            return Ok(Ended::Before);
+            return Ok(EndOutcome::Before);
         }
         let (remote, agent) = (Arc::clone(self), Arc::clone(agent));
         self.tasks
             .spawn(async move { remote.finish_end(&agent).await });
-        Ok(Ended::Now)
+        Ok(EndOutcome::Now)
     }
 
     /// The steps of ending an agent; continues where an earlier attempt stopped.

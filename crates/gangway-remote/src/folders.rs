@@ -106,8 +106,8 @@ fn own_and_private(folder: &Path) -> io::Result<()> {
     if ours && known.mode() & 0o077 == 0 {
         return Ok(());
     }
-    let words = format!("{} is accessible to other users", folder.display());
-    Err(io::Error::other(words))
+    let message = format!("{} is accessible to other users", folder.display());
+    Err(io::Error::other(message))
 }
 
 #[cfg(not(unix))]

@@ -75,16 +75,16 @@ impl Registry {
         let _alone = self.writing.lock().await;
         let folder = match (self.persona(slug).await?, version) {
             (Some(_), None) => {
-                let words = format!("persona {slug:?} already exists; choose another slug");
-                return Err(RegistryError::Changed(words));
+                let message = format!("persona {slug:?} already exists; choose another slug");
+                return Err(RegistryError::Changed(message));
             }
             (None, Some(_)) => return Err(RegistryError::Missing(format!("persona {slug:?}"))),
             (Some(persona), Some(version)) => {
                 if read_texts(&persona.folder)?.version() != version {
-                    let words = format!(
+                    let message = format!(
                         "persona {slug:?} was changed meanwhile; reload it and repeat your change"
                     );
-                    return Err(RegistryError::Changed(words));
+                    return Err(RegistryError::Changed(message));
                 }
                 persona.folder
             }

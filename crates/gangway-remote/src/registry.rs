@@ -24,7 +24,7 @@ pub(super) const TEXT_BYTES: u64 = 256 << 10;
     Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, utoipa::ToSchema, ts_rs::TS,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum KeptIn {
+pub enum StoredIn {
     Config,
     Added,
 }
@@ -102,11 +102,11 @@ impl Registry {
         }
     }
 
-    pub async fn projects(&self) -> Result<BTreeMap<String, (ProjectConfig, KeptIn)>> {
+    pub async fn projects(&self) -> Result<BTreeMap<String, (ProjectConfig, StoredIn)>> {
         all(&self.store, "project/", &self.projects).await
     }
 
-    pub async fn personas(&self) -> Result<BTreeMap<String, (PersonaConfig, KeptIn)>> {
+    pub async fn personas(&self) -> Result<BTreeMap<String, (PersonaConfig, StoredIn)>> {
         all(&self.store, "persona/", &self.personas).await
     }
 
@@ -118,7 +118,7 @@ impl Registry {
         if self.projects.contains_key(name) {
             return Err(RegistryError::InConfig(name.to_owned()));
         }
-        let wrong = |words: String| Err(RegistryError::Wrong(words));
+        let wrong = |message: String| Err(RegistryError::Wrong(message));
         if !crate::project_name::is_project_name(name) {
             return wrong(format!(
                 "project names must be {}",
@@ -209,8 +209,8 @@ pub(super) fn check_slug(slug: &str) -> Result<(), RegistryError> {
     if slug.parse::<Slug>().is_ok() {
         return Ok(());
     }
-    let words = "a slug must be at most 64 lowercase letters, digits and -, and begin and end with a letter or digit";
-    Err(RegistryError::Wrong(words.into()))
+    let message = "a slug must be at most 64 lowercase letters, digits and -, and begin and end with a letter or digit";
+    Err(RegistryError::Wrong(message.into()))
 }
 
 fn check_folder(folder: &Path) -> Result<(), RegistryError> {
@@ -218,8 +218,8 @@ fn check_folder(folder: &Path) -> Result<(), RegistryError> {
         return Ok(());
     }
     let shown = folder.display();
-    let words = format!("{shown} is not the absolute path of an existing folder");
-    Err(RegistryError::Wrong(words))
+    let message = format!("{shown} is not the absolute path of an existing folder");
+    Err(RegistryError::Wrong(message))
 }
 
 fn project_key(name: &str) -> String {
@@ -238,15 +238,15 @@ async fn all<T: DeserializeOwned + Clone>(
     store: &Store,
     prefix: &str,
     settings: &BTreeMap<String, T>,
-) -> Result<BTreeMap<String, (T, KeptIn)>> {
+) -> Result<BTreeMap<String, (T, StoredIn)>> {
     let rows = store.list::<T>(prefix, None, MOST).await?;
     let added = rows.into_iter().map(|(key, row)| {
         let name = key.trim_start_matches(prefix).to_owned();
-        (name, (row.value, KeptIn::Added))
+        (name, (row.value, StoredIn::Added))
     });
     let configured = settings
         .iter()
-        .map(|(name, one)| (name.clone(), (one.clone(), KeptIn::Config)));
+        .map(|(name, one)| (name.clone(), (one.clone(), StoredIn::Config)));
     Ok(added.chain(configured).collect())
 }
 

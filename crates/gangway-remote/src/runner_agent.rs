@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use gangway_core::{Agent, AgentError, CallId, Readiness, Turn, Usage};
-use gangway_runner::wire::What;
+use gangway_runner::wire::TurnEvent;
 use tokio::sync::oneshot;
 
 use super::LiveAgents;
@@ -39,7 +39,7 @@ impl Agent for RunnerAgent {
     }
 }
 
-enum Next {
+enum TurnStep {
     More,
     Over(Result<Option<Usage>, AgentError>),
 }
@@ -80,7 +80,7 @@ impl RunnerAgent {
                 if n > acked {
                     acked = n;
                     turn.mark(n);
-                    if let Next::Over(end) = take(&mut turn, what, &mut answers).await? {
+                    if let TurnStep::Over(end) = take(&mut turn, what, &mut answers).await? {
                         return end;
                     }
                 }
@@ -91,27 +91,31 @@ impl RunnerAgent {
                     None
                 };
             }
-            turn.kept().await?;
+            turn.flushed().await?;
             channel.ack(acked);
         }
     }
 }
 
-async fn take(turn: &mut Turn, what: What, answers: &mut Answers) -> Result<Next, AgentError> {
+async fn take(
+    turn: &mut Turn,
+    what: TurnEvent,
+    answers: &mut Answers,
+) -> Result<TurnStep, AgentError> {
     match what {
-        What::Taken => {}
-        What::Delta { text } => turn.delta(&text).await?,
-        What::MessageEnd => turn.end_message().await?,
-        What::Call {
+        TurnEvent::Taken => {}
+        TurnEvent::Delta { text } => turn.delta(&text).await?,
+        TurnEvent::MessageEnd => turn.end_message().await?,
+        TurnEvent::Call {
             tool, arguments, ..
         } => {
             turn.tool_call(&tool, arguments).await?;
         }
-        What::Result { call, tool, result } => {
+        TurnEvent::Result { call, tool, result } => {
             let call = CallId::nth(turn.number(), call);
             turn.tool_result(call, &tool, result).await?;
         }
-        What::Question {
+        TurnEvent::Question {
             question,
             text,
             options,
@@ -119,22 +123,22 @@ async fn take(turn: &mut Turn, what: What, answers: &mut Answers) -> Result<Next
             let (_, answer) = turn.put_question(&text, &options).await?;
             answers.push(wait(question, answer));
         }
-        What::Notice { text } => turn.notice(&text).await?,
-        What::Context { used, window } => turn.context(used, window).await?,
-        What::Done { usage } => return Ok(Next::Over(Ok(usage))),
-        What::Failed {
+        TurnEvent::Notice { text } => turn.notice(&text).await?,
+        TurnEvent::Context { used, window } => turn.context(used, window).await?,
+        TurnEvent::Done { usage } => return Ok(TurnStep::Over(Ok(usage))),
+        TurnEvent::Failed {
             code,
             message,
             retryable,
         } => {
-            return Ok(Next::Over(Err(AgentError {
+            return Ok(TurnStep::Over(Err(AgentError {
                 code,
                 message,
                 retryable,
             })));
         }
     }
-    Ok(Next::More)
+    Ok(TurnStep::More)
 }
 
 fn wait(n: u32, answer: oneshot::Receiver<String>) -> BoxFuture<'static, Option<(u32, String)>> {

@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     AgentId, LiveAgent, LiveAgents, Record, Registry, RemoteConfig, RemoteSettings,
-    folders::AgentFolders, once::Requests,
+    folders::AgentFolders, idempotency::Requests,
 };
 
 /// Concurrent uploads, which are held in memory.

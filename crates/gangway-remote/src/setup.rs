@@ -67,7 +67,7 @@ impl RemoteAgents {
         let (secrets, id) = (self.models.secrets.clone(), name.to_owned());
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |(name, value): (String, String)| {
-                let value = fill_placeholders(&value, |name| kept(&secrets, name));
+                let value = fill_placeholders(&value, |name| stored_secret(&secrets, name));
                 let value = value.map_err(|error| format!("brain {id:?}: {error}"))?;
                 Ok((name, value))
             };
@@ -91,7 +91,7 @@ impl RemoteAgents {
     }
 }
 
-fn kept(secrets: &Secrets, name: &str) -> Option<String> {
+fn stored_secret(secrets: &Secrets, name: &str) -> Option<String> {
     let name = SecretName::parse(name).ok()?;
     let value = secrets.get(&name).ok()??;
     Some(value.expose_secret().to_owned())

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use gangway_core::{Command, Source, WhenBusy, conversation::Line as Said, secret::hash};
+use gangway_core::{Command, Source, WhenBusy, conversation::EntryBody as Said, secret::hash};
 use gangway_http::approval::refuse_lasting;
 use gangway_runner::wire::{FromRunner, LINE_BYTES, ToRunner};
 use subtle::ConstantTimeEq;
@@ -90,17 +90,18 @@ impl RemoteAgents {
             },
             false => None,
         };
-        let heard = match self.caught_up(&agent).await {
-            Ok(heard) => heard,
+        let received = match self.caught_up(&agent).await {
+            Ok(received) => received,
             Err(error) => {
                 tracing::warn!(%error, "cannot connect a runner");
                 return;
             }
         };
-        let (connection, lines) =
-            agent
-                .channel
-                .connect(|turn| ToRunner::Welcome { setup, heard, turn });
+        let (connection, lines) = agent.channel.connect(|turn| ToRunner::Welcome {
+            setup,
+            heard: received,
+            turn,
+        });
         self.talk(&agent, connection, wire, lines).await;
         agent.channel.disconnect(connection);
         if !self.stop.is_cancelled() && !agent.is_over() {
@@ -111,8 +112,8 @@ impl RemoteAgents {
     fn admit(&self, agent: &str, token: &str) -> Option<Arc<LiveAgent>> {
         let id: AgentId = agent.parse().ok()?;
         let agent = self.get(&id)?;
-        let kept = agent.record().runner;
-        let same = bool::from(kept.as_bytes().ct_eq(hash(token).as_bytes()));
+        let stored = agent.record().runner;
+        let same = bool::from(stored.as_bytes().ct_eq(hash(token).as_bytes()));
         (same && !agent.ended.is_cancelled()).then_some(agent)
     }
 
@@ -200,9 +201,9 @@ impl RemoteAgents {
 
     /// Text typed into the pane: an answer if a question is pending, otherwise a message.
     async fn typed(&self, agent: &LiveAgent, text: String) -> Result<(), String> {
-        let words = |error: gangway_core::Error| error.to_string();
-        let session = self.hub.open(agent.session).await.map_err(words)?;
-        let conversation = self.conversation(agent).await.map_err(words)?;
+        let reason = |error: gangway_core::Error| error.to_string();
+        let session = self.hub.open(agent.session).await.map_err(reason)?;
+        let conversation = self.conversation(agent).await.map_err(reason)?;
         let asked = conversation.entries.iter().rev().find_map(|entry| {
             let running = conversation.running.contains(&entry.turn);
             match &entry.line {
@@ -227,7 +228,7 @@ impl RemoteAgents {
                 when_busy: WhenBusy::Queue,
             },
         };
-        session.submit(command).await.map(|_| ()).map_err(words)
+        session.submit(command).await.map(|_| ()).map_err(reason)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gangway_core::{
     Event, Logged, Outcome, QuestionId,
-    conversation::{Conversation, Entry, Line},
+    conversation::{Conversation, Entry, EntryBody},
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -142,7 +142,7 @@ fn asked(conversation: &Conversation) -> impl Iterator<Item = Timestamp> + '_ {
 /// A pending question of the running turn.
 fn open_question<'a>(conversation: &Conversation, entry: &'a Entry) -> Option<&'a QuestionId> {
     match &entry.line {
-        Line::Asked {
+        EntryBody::Asked {
             question,
             answer: None,
             ..

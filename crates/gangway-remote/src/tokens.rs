@@ -49,15 +49,15 @@ impl Tokens {
     #[must_use]
     pub fn check(&self, token: &str, now: Timestamp) -> Option<TokenKind> {
         let given = hash(token);
-        let same = |kept: &str| bool::from(kept.as_bytes().ct_eq(given.as_bytes()));
+        let same = |stored: &str| bool::from(stored.as_bytes().ct_eq(given.as_bytes()));
         if same(&self.session) {
             let good = self.until.is_none_or(|until| now < until);
             return good.then_some(TokenKind::Session);
         }
         // All are compared, so that the time reveals nothing.
         let mut found = None;
-        for (kept, until) in &self.frames {
-            if same(kept) && now < *until {
+        for (stored, until) in &self.frames {
+            if same(stored) && now < *until {
                 found = Some(TokenKind::Frame);
             }
         }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_good_for_its_agent_until_it_ends() {
+    fn a_token_is_valid_for_its_agent_until_it_ends() {
         let (mine, other) = (new_token(), new_token());
         let tokens = Tokens::new(&mine, 2, at(0));
         assert_eq!(tokens.check(&mine, at(1)), Some(TokenKind::Session));

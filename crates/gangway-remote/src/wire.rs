@@ -9,7 +9,7 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    AgentState, KeptIn,
+    AgentState, StoredIn,
     config::{Features, PersonaConfig, ProjectConfig},
 };
 
@@ -178,7 +178,7 @@ impl ToSchema for RawBody {}
 
 /// An empty object.
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
-pub struct Nothing {}
+pub struct EmptyBody {}
 
 #[derive(Debug, Serialize, ToSchema, TS)]
 pub struct Uploaded {
@@ -214,7 +214,7 @@ pub struct ProjectInfo {
     #[serde(flatten)]
     #[ts(flatten)]
     pub project: ProjectConfig,
-    pub from: KeptIn,
+    pub from: StoredIn,
     /// Whether its folder is missing.
     pub missing: bool,
 }
@@ -233,7 +233,7 @@ pub struct PersonaInfo {
     #[serde(flatten)]
     #[ts(flatten)]
     pub persona: PersonaConfig,
-    pub from: KeptIn,
+    pub from: StoredIn,
     /// Whether it has `experience.md`.
     pub has_experience: bool,
     /// Whether it is unreadable.
@@ -248,7 +248,7 @@ pub struct PersonaText {
     pub slug: String,
     pub folder: String,
     /// One from config.yaml is read-only.
-    pub from: KeptIn,
+    pub from: StoredIn,
     /// `skill.md`: abilities and behavior.
     pub skill: String,
     /// `experience.md`: background, if any.

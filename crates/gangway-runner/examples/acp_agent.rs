@@ -90,7 +90,7 @@ async fn main() -> Result<()> {
                 };
                 // Replays the history, more than a queue holds.
                 for _ in 0..1000 {
-                    session.say("long ago")?;
+                    session.push("long ago")?;
                 }
                 responder.respond(LoadSessionResponse::new())
             },
@@ -133,7 +133,7 @@ impl Session {
             .send_notification(SessionNotification::new(self.id.clone(), update))
     }
 
-    fn say(&self, text: &str) -> Result<()> {
+    fn push(&self, text: &str) -> Result<()> {
         self.tell(SessionUpdate::AgentMessageChunk(ContentChunk::new(
             text.into(),
         )))
@@ -163,15 +163,15 @@ async fn work(
     match command {
         "echo" => {
             for word in rest.split_inclusive(' ') {
-                session.say(word)?;
+                session.push(word)?;
             }
         }
-        "servers" => session.say(&servers)?,
-        "parts" => session.say(&texts.join(" | "))?,
-        "where" => session.say(&std::env::current_dir().unwrap().display().to_string())?,
+        "servers" => session.push(&servers)?,
+        "parts" => session.push(&texts.join(" | "))?,
+        "where" => session.push(&std::env::current_dir().unwrap().display().to_string())?,
         "env" => {
             let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
-            session.say(&names.join(" "))?;
+            session.push(&names.join(" "))?;
         }
         "tool" => {
             let call = ToolCall::new("t1", "Read a file");
@@ -183,7 +183,7 @@ async fn work(
             session.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
                 "t1", fields,
             )))?;
-            session.say("read")?;
+            session.push("read")?;
         }
         "late" => {
             let call = ToolCall::new("t3", "Bash").status(ToolCallStatus::Pending);
@@ -213,7 +213,7 @@ async fn work(
             let answer = session.to.send_request(request).block_task().await?;
             match answer.outcome {
                 RequestPermissionOutcome::Selected(one) => {
-                    session.say(&format!("chosen {}", one.option_id))?;
+                    session.push(&format!("chosen {}", one.option_id))?;
                 }
                 _ => return Ok(StopReason::Cancelled),
             }
@@ -232,30 +232,30 @@ async fn work(
             let usage = UsageUpdate::new(next(1234), next(200_000));
             session.tell(SessionUpdate::UsageUpdate(usage))?;
         }
-        "Summarize" => session.say("They count in tens.")?,
+        "Summarize" => session.push("They count in tens.")?,
         "hang" => {
-            session.say("hanging")?;
+            session.push("hanging")?;
             cancelled.notified().await;
             return Ok(StopReason::Cancelled);
         }
         "stuck" => {
-            session.say("stuck")?;
+            session.push("stuck")?;
             std::future::pending::<()>().await;
         }
         "junk" => {
             println!("warning: this is no message");
             println!("{{ \"not\": json");
-            session.say("after junk")?;
+            session.push("after junk")?;
         }
         "refuse" => return Err(Error::internal_error().data("the model is overloaded")),
         "crash" => {
-            session.say("going")?;
+            session.push("going")?;
             // The message must be sent first.
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             eprintln!("fatal: \u{1b}[31mout of memory");
             std::process::exit(7);
         }
-        _ => session.say("unknown")?,
+        _ => session.push("unknown")?,
     }
     Ok(StopReason::EndTurn)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gangway_runner::{
     Pane, RunnerError,
-    builtin::{Parts, Workshop},
+    builtin::{BuiltinFactory, BuiltinParts},
     run, typing,
     wire::Setup,
 };
@@ -12,8 +12,8 @@ use gangway_runner::{
 /// No parts for the built-in loop.
 struct Nothing;
 
-impl Workshop for Nothing {
-    fn parts(&self, _: &Setup) -> Result<Parts, String> {
+impl BuiltinFactory for Nothing {
+    fn parts(&self, _: &Setup) -> Result<BuiltinParts, String> {
         Err("this runner has no built-in loop".to_owned())
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn instructions(setup: &Setup) -> String {
 }
 
 /// Trims and truncates a summary.
-pub(super) fn kept(summary: &str) -> Result<String, String> {
+pub(super) fn trimmed(summary: &str) -> Result<String, String> {
     match summary.trim() {
         "" => Err("the summary is empty".to_owned()),
         summary => Ok(cut(summary, SUMMARY_BYTES)),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn guardrails_come_before_the_persona_and_nothing_is_said_where_there_is_nothing() {
+    fn guardrails_come_before_the_persona_and_nothing_is_sent_if_there_are_none() {
         for (guardrails, skill, experience, wanted) in [
             (
                 Some(" Be safe.\n"),
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_summary_is_never_empty_and_never_long() {
-        assert!(kept(" \n").is_err());
-        assert_eq!(kept(" so \n").as_deref(), Ok("so"));
-        assert!(kept(&"x".repeat(1 << 20)).unwrap().len() <= SUMMARY_BYTES + 4);
+        assert!(trimmed(" \n").is_err());
+        assert_eq!(trimmed(" so \n").as_deref(), Ok("so"));
+        assert!(trimmed(&"x".repeat(1 << 20)).unwrap().len() <= SUMMARY_BYTES + 4);
     }
 }

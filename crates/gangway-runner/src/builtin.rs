@@ -4,9 +4,9 @@ use std::{ffi::OsString, sync::Arc};
 
 use futures_util::{StreamExt, future::BoxFuture};
 use gangway_agents::{
-    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, said, used},
+    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, used, user_message},
     router::route,
-    run::{Broken, Listener, Task, past_result, run},
+    run::{Listener, RunError, Task, past_result, run},
 };
 use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
@@ -14,16 +14,16 @@ use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider,
 use serde_json::Value;
 
 use super::{
-    brief::{SUMMARIZE, handed_over, instructions, kept},
+    brief::{SUMMARIZE, handed_over, instructions, trimmed},
     executor::{Executor, Prompt, TurnSink},
     transcript::transcript,
     wire::Setup,
 };
 
 /// Creates the parts of the built-in loop.
-pub trait Workshop: Send + Sync {
+pub trait BuiltinFactory: Send + Sync {
     /// Models and tools for an agent. Must return soon: nothing is connected yet.
-    fn parts(&self, setup: &Setup) -> Result<Parts, String>;
+    fn parts(&self, setup: &Setup) -> Result<BuiltinParts, String>;
 
     /// The MCP servers of the project, for agents that run such servers themselves; the returned function may block.
     fn servers(&self, _setup: &Setup) -> Servers {
@@ -38,7 +38,7 @@ pub trait Workshop: Send + Sync {
 
 pub type Servers = Arc<dyn Fn() -> Vec<ServerSpec> + Send + Sync>;
 
-pub struct Parts {
+pub struct BuiltinParts {
     pub models: Arc<dyn Provider>,
     pub tools: Arc<dyn OwnTools>,
     /// Tool calls per turn.
@@ -54,16 +54,16 @@ pub trait OwnTools: Toolbox {
 }
 
 pub struct Builtin {
-    parts: Parts,
+    parts: BuiltinParts,
     model: Option<String>,
     session: SessionId,
     instructions: Message,
-    past: Past,
+    past: ModelConversation,
 }
 
 impl Builtin {
     #[must_use]
-    pub fn new(setup: &Setup, parts: Parts) -> Self {
+    pub fn new(setup: &Setup, parts: BuiltinParts) -> Self {
         let instructions = format!(
             "{}\n\nYou work in the project {}, in the folder {}.",
             instructions(setup),
@@ -75,7 +75,7 @@ impl Builtin {
             model: setup.model.clone(),
             session: SessionId::new(),
             instructions: Message::System(instructions),
-            past: Past::default(),
+            past: ModelConversation::default(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Builtin {
         prompt: &Prompt,
         sink: &TurnSink,
     ) -> Result<Option<Usage>, AgentError> {
-        self.past.prompt(said(&prompt.text, &prompt.source));
+        self.past.prompt(user_message(&prompt.text, &prompt.source));
         let toolbox: &dyn Toolbox = &*self.parts.tools;
         let mut tools = toolbox.tools(self.session, &prompt.text).await;
         let used = used(&self.past.messages);
@@ -101,7 +101,7 @@ impl Builtin {
             cite: false,
             temperature: None,
         };
-        let mut hearing = Hearing {
+        let mut hearing = TurnListener {
             sink,
             past: &mut self.past,
             models: &*self.parts.models,
@@ -109,8 +109,8 @@ impl Builtin {
         };
         let finished = run(&*self.parts.models, toolbox, task, &mut hearing).await;
         let finished = finished.map_err(|broken| match broken {
-            Broken::Model(error) => failed(error),
-            Broken::Listener(never) => match never {},
+            RunError::Model(error) => failed(error),
+            RunError::Listener(never) => match never {},
         })?;
         Ok(finished.usage.map(|(input, output)| Usage {
             input_tokens: input,
@@ -155,13 +155,13 @@ impl Builtin {
     /// The text of one response.
     async fn ask(&self, request: ChatRequest) -> Result<String, ModelError> {
         let mut pieces = self.parts.models.chat(request).await?;
-        let mut words = String::new();
+        let mut message = String::new();
         while let Some(piece) = pieces.next().await {
             if let Piece::Text(text) = piece? {
-                words.push_str(&text);
+                message.push_str(&text);
             }
         }
-        Ok(words)
+        Ok(message)
     }
 }
 
@@ -187,7 +187,7 @@ impl Executor for Builtin {
 
     fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async move {
-            let summary = kept(&self.summarize().await?)?;
+            let summary = trimmed(&self.summarize().await?)?;
             self.past.begin_with(&summary);
             Ok(summary)
         })
@@ -200,14 +200,14 @@ impl Executor for Builtin {
 
 /// The conversation for the model.
 #[derive(Default)]
-struct Past {
+struct ModelConversation {
     messages: Vec<Message>,
     /// Whether the last message is still being streamed.
     open: bool,
     calls: u64,
 }
 
-impl Past {
+impl ModelConversation {
     /// Replaces everything by a summary. Some models require every message to be answered before the next one.
     fn begin_with(&mut self, summary: &str) {
         self.open = false;
@@ -286,14 +286,14 @@ impl Past {
 /// The listener cannot fail.
 enum Never {}
 
-struct Hearing<'a> {
+struct TurnListener<'a> {
     sink: &'a TurnSink,
-    past: &'a mut Past,
+    past: &'a mut ModelConversation,
     models: &'a dyn Provider,
     model: Option<&'a str>,
 }
 
-impl Listener for Hearing<'_> {
+impl Listener for TurnListener<'_> {
     type Error = Never;
     type Call = (u32, String);
 
@@ -320,9 +320,9 @@ impl Listener for Hearing<'_> {
         result: &Result<Value, ToolError>,
     ) -> Result<(), Never> {
         self.past.result(&id, result);
-        let words = result.as_ref().map_err(ToString::to_string);
-        let told = words.as_ref().map(|value| *value).map_err(String::as_str);
-        self.sink.result(call, &tool.to_string(), told).await;
+        let message = result.as_ref().map_err(ToString::to_string);
+        let text = message.as_ref().map(|value| *value).map_err(String::as_str);
+        self.sink.result(call, &tool.to_string(), text).await;
         Ok(())
     }
 
@@ -340,8 +340,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_was_cut_off_is_told_as_such_and_one_that_answered_is_not() {
-        let mut past = Past::default();
+    fn a_call_that_was_cut_off_is_reported_and_one_that_answered_is_not() {
+        let mut past = ModelConversation::default();
         past.prompt(Message::User("Hi".into()));
         past.token("One ");
         past.token("moment.");
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn the_oldest_words_go_first_when_there_are_too_many() {
-        let mut past = Past::default();
+        let mut past = ModelConversation::default();
         for n in 0..10 {
             past.prompt(Message::User(format!("{n}{}", "x".repeat(100_000))));
         }

@@ -33,9 +33,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The last lines of a program's standard error.
 #[derive(Clone, Default)]
-pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct StderrTail(Arc<Mutex<VecDeque<String>>>);
 
-impl LastWords {
+impl StderrTail {
     pub(super) fn add(&self, line: &[u8]) {
         let text = String::from_utf8_lossy(&line[..line.len().min(KEPT_BYTES)]);
         let text = harmless(text.trim_end());
@@ -57,8 +57,8 @@ pub(super) struct Program {
     group: Option<Pid>,
     is_guarded: bool,
     /// Ends when its standard error is read completely.
-    heard: Option<JoinHandle<()>>,
-    pub(super) last_words: LastWords,
+    reader: Option<JoinHandle<()>>,
+    pub(super) last_words: StderrTail,
 }
 
 impl Program {
@@ -98,9 +98,9 @@ impl Program {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(format!("the pipes of {program} could not be opened"));
         };
-        let last_words = LastWords::default();
+        let last_words = StderrTail::default();
         let started = Self {
-            heard: Some(tokio::spawn(listen(stderr, last_words.clone()))),
+            reader: Some(tokio::spawn(listen(stderr, last_words.clone()))),
             child,
             group,
             is_guarded: !guard.is_empty(),
@@ -110,19 +110,19 @@ impl Program {
     }
 
     /// How it ended, if it does soon, and its last output.
-    pub(super) async fn told(&mut self) -> String {
+    pub(super) async fn exit_message(&mut self) -> String {
         let ended = match tokio::time::timeout(GRACE, self.child.wait()).await {
             Ok(Ok(status)) => format!("it exited with {status}"),
             Ok(Err(error)) => format!("it was lost: {error}"),
             Err(_) => "it closed its output".to_owned(),
         };
-        if let Some(heard) = self.heard.take() {
+        if let Some(received) = self.reader.take() {
             // A descendant may keep the pipe open.
-            let _ = tokio::time::timeout(LAST_WORDS, heard).await;
+            let _ = tokio::time::timeout(LAST_WORDS, received).await;
         }
         match self.last_words.text() {
-            words if words.is_empty() => ended,
-            words => format!("{ended}. Its last output:\n{words}"),
+            stderr if stderr.is_empty() => ended,
+            stderr => format!("{ended}. Its last output:\n{stderr}"),
         }
     }
 
@@ -167,7 +167,7 @@ impl Drop for Program {
 }
 
 /// Keeps the last lines, truncating long ones.
-async fn listen(output: impl AsyncRead + Unpin, words: LastWords) {
+async fn listen(output: impl AsyncRead + Unpin, stderr: StderrTail) {
     let mut input = BufReader::new(output);
     let mut line = Vec::new();
     loop {
@@ -181,11 +181,11 @@ async fn listen(output: impl AsyncRead + Unpin, words: LastWords) {
         line.extend_from_slice(&part[..end.unwrap_or(taken).min(room)]);
         input.consume(taken);
         if end.is_some() {
-            words.add(&line);
+            stderr.add(&line);
             line.clear();
         }
     }
     if !line.is_empty() {
-        words.add(&line);
+        stderr.add(&line);
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::{gauge::Gauge, outbox::Outbox, pane::Pane, wire::What};
+use super::{gauge::Gauge, outbox::Outbox, pane::Pane, wire::TurnEvent};
 
 /// The maximum length of a delta.
 const PIECE_BYTES: usize = 32 << 10;
@@ -48,8 +48,8 @@ pub trait Executor: Send {
     /// Compacts the context: summarizes the conversation and starts again with the instructions and the summary, which
     /// is returned; on an error it continues unchanged.
     fn hand_over(&mut self) -> BoxFuture<'_, Result<String, String>> {
-        let words = "a terminal program cannot write a summary";
-        Box::pin(std::future::ready(Err(words.to_owned())))
+        let message = "a terminal program cannot write a summary";
+        Box::pin(std::future::ready(Err(message.to_owned())))
     }
 
     /// Ends, with everything it started.
@@ -77,9 +77,9 @@ struct Counts {
 
 /// Open questions, by turn and number.
 #[derive(Clone, Default)]
-pub struct Questions(Arc<Mutex<Open>>);
+pub struct Questions(Arc<Mutex<OpenQuestions>>);
 
-type Open = BTreeMap<(u64, u32), oneshot::Sender<String>>;
+type OpenQuestions = BTreeMap<(u64, u32), oneshot::Sender<String>>;
 
 impl Questions {
     /// Answers a question; ignored if it is not open.
@@ -119,14 +119,14 @@ impl TurnSink {
         }
     }
 
-    async fn say(&self, what: What) {
+    async fn push(&self, what: TurnEvent) {
         self.pane.show(&what);
-        self.outbox.say(self.turn, what).await;
+        self.outbox.push(self.turn, what).await;
     }
 
     /// The message was accepted.
     pub async fn taken(&self) {
-        self.say(What::Taken).await;
+        self.push(TurnEvent::Taken).await;
     }
 
     /// A part of the answer.
@@ -134,14 +134,14 @@ impl TurnSink {
         let mut rest = text;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(boundary(rest, PIECE_BYTES));
-            self.say(What::Delta { text: now.into() }).await;
+            self.push(TurnEvent::Delta { text: now.into() }).await;
             rest = later;
         }
     }
 
     /// The message of the deltas is complete.
     pub async fn message_end(&self) {
-        self.say(What::MessageEnd).await;
+        self.push(TurnEvent::MessageEnd).await;
     }
 
     /// A tool call; returns its number, for the result.
@@ -152,7 +152,7 @@ impl TurnSink {
             counts.calls
         };
         let (tool, arguments) = (cut(tool, 256), bounded(arguments));
-        self.say(What::Call {
+        self.push(TurnEvent::Call {
             call,
             tool,
             arguments,
@@ -164,21 +164,21 @@ impl TurnSink {
     pub async fn result(&self, call: u32, tool: &str, result: Result<&Value, &str>) {
         let result = match result {
             Ok(value) => Ok(bounded(value)),
-            Err(words) => Err(cut(words, WORDS_BYTES)),
+            Err(message) => Err(cut(message, WORDS_BYTES)),
         };
         let tool = cut(tool, 256);
-        self.say(What::Result { call, tool, result }).await;
+        self.push(TurnEvent::Result { call, tool, result }).await;
     }
 
     /// A notice for the user.
     pub async fn notice(&self, text: &str) {
         let text = cut(text, WORDS_BYTES);
-        self.say(What::Notice { text }).await;
+        self.push(TurnEvent::Notice { text }).await;
     }
 
     /// How full the context window is, with a warning at thresholds.
     pub async fn context(&self, used: u64, window: Option<u64>) {
-        self.say(What::Context { used, window }).await;
+        self.push(TurnEvent::Context { used, window }).await;
         if let Some(warning) = self.gauge.note(used, window) {
             self.notice(&warning).await;
         }
@@ -193,7 +193,7 @@ impl TurnSink {
         };
         let answer = self.questions.wait(self.turn, question);
         let options = options.iter().take(64).map(|option| cut(option, 1024));
-        self.say(What::Question {
+        self.push(TurnEvent::Question {
             question,
             text: cut(text, WORDS_BYTES),
             options: options.collect(),
@@ -207,9 +207,9 @@ impl TurnSink {
     }
 
     pub(super) async fn over(&self, how: Result<Option<Usage>, AgentError>) {
-        self.say(match how {
-            Ok(usage) => What::Done { usage },
-            Err(error) => What::Failed {
+        self.push(match how {
+            Ok(usage) => TurnEvent::Done { usage },
+            Err(error) => TurnEvent::Failed {
                 code: error.code,
                 message: cut(&error.message, WORDS_BYTES),
                 retryable: error.retryable,

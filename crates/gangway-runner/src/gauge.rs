@@ -112,23 +112,23 @@ mod tests {
         ];
         assert_eq!(seen, wanted);
         // Both are passed at once: one warning is enough.
-        let words = gauge.note(960, Some(1000)).unwrap();
+        let message = gauge.note(960, Some(1000)).unwrap();
         assert_eq!(
-            words,
+            message,
             "The context window is 96 % full (960 of 1000 tokens)."
         );
         assert!(!warns(961));
     }
 
     #[test]
-    fn nothing_is_said_of_a_window_that_nobody_knows_or_where_no_threshold_is_set() {
+    fn no_notice_appears_for_a_window_that_is_unknown_or_where_no_threshold_is_set() {
         assert_eq!(gauge(&[80], None).note(u64::MAX, None), None);
         assert_eq!(gauge(&[80], None).note(1, Some(0)), None);
         assert_eq!(gauge(&[], Some(90)).note(1000, Some(1000)), None);
     }
 
     #[test]
-    fn a_hand_over_is_due_when_the_window_is_full_or_somebody_asks() {
+    fn compaction_is_due_when_the_window_is_full_or_on_request() {
         let gauge = gauge(&[], Some(90));
         assert_eq!(gauge.is_due(), None);
         gauge.note(900, Some(1000));

@@ -19,10 +19,10 @@ mod work;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use builtin::Workshop;
+use builtin::BuiltinFactory;
 use executor::{Executor, Questions};
 use gauge::Gauge;
-use link::{Heard, Link};
+use link::{Link, LinkEvent};
 use outbox::{OUTBOX_BYTES, Outbox};
 pub use pane::Pane;
 use tokio::sync::{mpsc, oneshot};
@@ -49,7 +49,7 @@ pub enum RunnerError {
 /// Runs the agent of a ticket until it is told to end, its ticket is gone, or `stop` is done.
 pub async fn run(
     ticket: &Path,
-    workshop: &dyn Workshop,
+    workshop: &dyn BuiltinFactory,
     pane: Pane,
     mut typed: mpsc::Receiver<String>,
     stop: impl Future<Output = ()>,
@@ -91,15 +91,15 @@ type Starting = tokio::task::JoinHandle<(Box<dyn Executor>, Result<(), String>)>
 impl Runner {
     async fn live(
         &mut self,
-        workshop: &dyn Workshop,
+        workshop: &dyn BuiltinFactory,
         typed: &mut mpsc::Receiver<String>,
     ) -> Result<(), RunnerError> {
         self.pane.state("waiting for the server");
         let mut starting: Option<Abort> = None;
         loop {
             tokio::select! {
-                heard = self.link.heard.recv() => match heard {
-                    Some(Heard::Line(ToRunner::Welcome { setup: Some(setup), .. }))
+                received = self.link.heard.recv() => match received {
+                    Some(LinkEvent::Line(ToRunner::Welcome { setup: Some(setup), .. }))
                         if starting.is_none() && self.work.is_none() =>
                     {
                         self.greet(&setup);
@@ -110,13 +110,13 @@ impl Runner {
                             Err(message) => return self.broken(message).await,
                         }
                     }
-                    Some(Heard::Line(line)) => {
+                    Some(LinkEvent::Line(line)) => {
                         if let Some(ended) = self.take(line) {
                             return ended;
                         }
                     }
-                    Some(Heard::Away) => self.pane.state("the server is unreachable; work continues"),
-                    Some(Heard::Gone(why)) => return Err(RunnerError::NoTicket(why)),
+                    Some(LinkEvent::Away) => self.pane.state("the server is unreachable; work continues"),
+                    Some(LinkEvent::Gone(why)) => return Err(RunnerError::NoTicket(why)),
                     None => return Ok(()),
                 },
                 started = started(&mut starting) => match started {
@@ -127,7 +127,7 @@ impl Runner {
                     }
                     None => return self.broken(FAULT.to_owned()).await,
                 },
-                () = broke_down(&mut self.work) => {
+                () = executor_failed(&mut self.work) => {
                     self.work = None;
                     return self.broken(FAULT.to_owned()).await;
                 }
@@ -189,7 +189,7 @@ impl Runner {
                     work.stop(turn);
                 }
             }
-            ToRunner::Heard { n } => self.outbox.heard(n),
+            ToRunner::Heard { n } => self.outbox.acknowledge(n),
             ToRunner::NotTyped { message } => {
                 self.pane.state(&format!("not accepted: {message}"));
             }
@@ -214,12 +214,12 @@ impl Runner {
 
     /// Tells the server that the executor failed.
     async fn broken(&self, message: String) -> Result<(), RunnerError> {
-        let (told, done) = oneshot::channel();
+        let (text, done) = oneshot::channel();
         let line = FromRunner::Broken {
             message: message.clone(),
         };
         let telling = async {
-            if self.link.asides.send((line, Some(told))).await.is_ok() {
+            if self.link.asides.send((line, Some(text))).await.is_ok() {
                 let _ = done.await;
             }
         };
@@ -229,14 +229,14 @@ impl Runner {
 }
 
 /// Waits for the executor to panic; forever where there is none.
-async fn broke_down(work: &mut Option<Work>) {
+async fn executor_failed(work: &mut Option<Work>) {
     match work {
         Some(work) => work.broke_down().await,
         None => std::future::pending().await,
     }
 }
 
-fn make(setup: &Setup, workshop: &dyn Workshop) -> Result<Box<dyn Executor>, String> {
+fn make(setup: &Setup, workshop: &dyn BuiltinFactory) -> Result<Box<dyn Executor>, String> {
     if !setup.folder.is_dir() {
         return Err(format!(
             "the folder of project {} does not exist: {}",

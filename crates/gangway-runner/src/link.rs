@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_secs(3);
 const GREETING: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum LinkEvent {
     Line(ToRunner),
     Away,
     /// The ticket is gone, so the runner ends.
@@ -37,13 +37,13 @@ pub(super) enum Heard {
 }
 
 /// A message outside of turns, and a signal for when it was sent.
-pub(super) type Aside = (FromRunner, Option<oneshot::Sender<()>>);
+pub(super) type OutOfTurn = (FromRunner, Option<oneshot::Sender<()>>);
 
 /// The runner's end of a link.
 pub(super) struct Link {
-    pub(super) heard: mpsc::Receiver<Heard>,
+    pub(super) heard: mpsc::Receiver<LinkEvent>,
     /// Messages outside of turns.
-    pub(super) asides: mpsc::Sender<Aside>,
+    pub(super) asides: mpsc::Sender<OutOfTurn>,
     /// Whether the executor is ready, which is sent at the start of each connection.
     pub(super) ready: watch::Sender<bool>,
     /// Whether the setup is still needed.
@@ -57,18 +57,18 @@ impl Drop for Link {
     }
 }
 
-struct Line {
+struct LinkTask {
     file: PathBuf,
     outbox: Arc<Outbox>,
-    heard: mpsc::Sender<Heard>,
-    asides: mpsc::Receiver<Aside>,
+    heard: mpsc::Sender<LinkEvent>,
+    asides: mpsc::Receiver<OutOfTurn>,
     /// An aside that was not sent when a connection broke.
-    pending: Option<Aside>,
+    pending: Option<OutOfTurn>,
     ready: watch::Receiver<bool>,
     fresh: watch::Receiver<bool>,
 }
 
-enum Broke {
+enum Disconnect {
     /// Reconnect.
     Again,
     /// It was established; reconnect at once.
@@ -80,11 +80,11 @@ enum Broke {
 impl Link {
     /// Connects with the ticket in this file, again and again.
     pub(super) fn open(file: &Path, outbox: Arc<Outbox>) -> Self {
-        let (heard_in, heard) = mpsc::channel(64);
+        let (heard_in, received) = mpsc::channel(64);
         let (asides, asides_out) = mpsc::channel(32);
         let (ready, ready_out) = watch::channel(false);
         let (fresh, fresh_out) = watch::channel(true);
-        let line = Line {
+        let line = LinkTask {
             file: file.to_owned(),
             outbox,
             heard: heard_in,
@@ -94,7 +94,7 @@ impl Link {
             fresh: fresh_out,
         };
         Self {
-            heard,
+            heard: received,
             asides,
             ready,
             fresh,
@@ -103,35 +103,35 @@ impl Link {
     }
 }
 
-impl Line {
+impl LinkTask {
     async fn keep(mut self) {
         let mut pause = FIRST_PAUSE;
         loop {
             let ticket = match read_ticket(&self.file).await {
                 Ok(ticket) => ticket,
                 Err(why) => {
-                    let _ = self.heard.send(Heard::Gone(why)).await;
+                    let _ = self.heard.send(LinkEvent::Gone(why)).await;
                     return;
                 }
             };
             match self.connect(&ticket).await {
-                Broke::Over => return,
-                Broke::AfterWelcome => {
+                Disconnect::Over => return,
+                Disconnect::AfterWelcome => {
                     pause = FIRST_PAUSE;
-                    if self.heard.send(Heard::Away).await.is_err() {
+                    if self.heard.send(LinkEvent::Away).await.is_err() {
                         return;
                     }
                 }
-                Broke::Again => {}
+                Disconnect::Again => {}
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
-    async fn connect(&mut self, ticket: &Ticket) -> Broke {
+    async fn connect(&mut self, ticket: &Ticket) -> Disconnect {
         let Ok(stream) = UnixStream::connect(&ticket.socket).await else {
-            return Broke::Again;
+            return Disconnect::Again;
         };
         let (input, output) = stream.into_split();
         let (mut input, mut output) = (BufReader::new(input), BufWriter::new(output));
@@ -147,37 +147,39 @@ impl Line {
             read(&mut input).await
         };
         let Ok(Ok(Some(first))) = tokio::time::timeout(GREETING, greeting).await else {
-            return Broke::Again;
+            return Disconnect::Again;
         };
-        let heard = match &first {
-            ToRunner::Welcome { heard, .. } => *heard,
+        let received = match &first {
+            ToRunner::Welcome {
+                heard: received, ..
+            } => *received,
             ToRunner::Refused { .. } | ToRunner::End => {
-                let _ = self.heard.send(Heard::Line(first)).await;
-                return Broke::Over;
+                let _ = self.heard.send(LinkEvent::Line(first)).await;
+                return Disconnect::Over;
             }
-            _ => return Broke::Again,
+            _ => return Disconnect::Again,
         };
-        self.outbox.heard(heard);
-        if self.heard.send(Heard::Line(first)).await.is_err() {
-            return Broke::Over;
+        self.outbox.acknowledge(received);
+        if self.heard.send(LinkEvent::Line(first)).await.is_err() {
+            return Disconnect::Over;
         }
-        let (file, told, outbox) = (&self.file, &self.heard, &self.outbox);
-        let listening = listen(&mut input, told, outbox);
-        let speaking = speak(
+        let (file, message, outbox) = (&self.file, &self.heard, &self.outbox);
+        let listening = listen(&mut input, message, outbox);
+        let speaking = run_connection(
             &mut output,
-            heard,
+            received,
             outbox,
             &mut self.asides,
             &mut self.pending,
             &mut self.ready,
         );
         tokio::select! {
-            over = listening => if over { Broke::Over } else { Broke::AfterWelcome },
+            over = listening => if over { Disconnect::Over } else { Disconnect::AfterWelcome },
             // The server's last message may say why it closed.
-            () = speaking => Broke::AfterWelcome,
+            () = speaking => Disconnect::AfterWelcome,
             why = gone(file) => {
-                let _ = self.heard.send(Heard::Gone(why)).await;
-                Broke::Over
+                let _ = self.heard.send(LinkEvent::Gone(why)).await;
+                Disconnect::Over
             }
         }
     }
@@ -186,14 +188,14 @@ impl Line {
 /// Passes on the server's messages; true when the runner is gone.
 async fn listen(
     input: &mut (impl AsyncBufRead + Unpin),
-    told: &mpsc::Sender<Heard>,
+    message: &mpsc::Sender<LinkEvent>,
     outbox: &Outbox,
 ) -> bool {
     loop {
         match read(input).await {
-            Ok(Some(ToRunner::Heard { n })) => outbox.heard(n),
+            Ok(Some(ToRunner::Heard { n })) => outbox.acknowledge(n),
             Ok(Some(line)) => {
-                if told.send(Heard::Line(line)).await.is_err() {
+                if message.send(LinkEvent::Line(line)).await.is_err() {
                     return true;
                 }
             }
@@ -203,12 +205,12 @@ async fn listen(
 }
 
 /// Sends messages until the connection breaks.
-async fn speak(
+async fn run_connection(
     output: &mut (impl AsyncWrite + Unpin),
-    mut said: u64,
+    mut message: u64,
     outbox: &Outbox,
-    asides: &mut mpsc::Receiver<Aside>,
-    pending: &mut Option<Aside>,
+    asides: &mut mpsc::Receiver<OutOfTurn>,
+    pending: &mut Option<OutOfTurn>,
     ready: &mut watch::Receiver<bool>,
 ) {
     let mut told_ready = false;
@@ -227,17 +229,17 @@ async fn speak(
                 let _ = done.send(());
             }
         }
-        while let Some((n, line)) = outbox.after(said) {
+        while let Some((n, line)) = outbox.after(message) {
             if write(output, &line).await.is_err() {
                 return;
             }
-            said = n;
+            message = n;
         }
         if output.flush().await.is_err() {
             return;
         }
         tokio::select! {
-            () = outbox.more(said) => {}
+            () = outbox.more(message) => {}
             Some(aside) = asides.recv() => *pending = Some(aside),
             Ok(()) = ready.changed(), if !told_ready => {}
         }

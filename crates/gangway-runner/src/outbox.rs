@@ -1,6 +1,6 @@
 //! Messages of a runner that its server has not acknowledged yet.
 
-use super::wire::{FromRunner, What};
+use super::wire::{FromRunner, TurnEvent};
 
 /// The capacity in bytes; senders wait while it is full.
 pub const OUTBOX_BYTES: usize = 16 << 20;
@@ -9,14 +9,14 @@ pub const OUTBOX_BYTES: usize = 16 << 20;
 const JOINED_BYTES: usize = 32 << 10;
 
 pub struct Outbox {
-    lines: gangway_core::Outbox<Line>,
+    lines: gangway_core::Outbox<OutboxEntry>,
     most: usize,
 }
 
 #[derive(Clone)]
-struct Line {
+struct OutboxEntry {
     turn: u64,
-    what: What,
+    what: TurnEvent,
 }
 
 impl Outbox {
@@ -30,20 +30,20 @@ impl Outbox {
     }
 
     /// Keeps a message until it is acknowledged; waits while there is no room.
-    pub async fn say(&self, turn: u64, what: What) {
+    pub async fn push(&self, turn: u64, what: TurnEvent) {
         let bytes = serde_json::to_vec(&what).map_or(0, |json| json.len());
-        let line = Line { turn, what };
+        let line = OutboxEntry { turn, what };
         self.lines.push_within(self.most, line, bytes, join).await;
     }
 
     /// The message after this number.
     pub(super) fn after(&self, n: u64) -> Option<(u64, FromRunner)> {
-        let (n, Line { turn, what }) = self.lines.next(n)?;
+        let (n, OutboxEntry { turn, what }) = self.lines.next(n)?;
         Some((n, FromRunner::Said { n, turn, what }))
     }
 
     /// Drops acknowledged messages, and continues counting from there.
-    pub fn heard(&self, n: u64) {
+    pub fn acknowledge(&self, n: u64) {
         self.lines.resume_after(n);
     }
 
@@ -60,9 +60,9 @@ impl Outbox {
 }
 
 /// Appends a delta to the one before it.
-fn join(before: &mut Line, line: &Line) -> bool {
+fn join(before: &mut OutboxEntry, line: &OutboxEntry) -> bool {
     match (&mut before.what, &line.what) {
-        (What::Delta { text }, What::Delta { text: more })
+        (TurnEvent::Delta { text }, TurnEvent::Delta { text: more })
             if before.turn == line.turn && text.len() + more.len() <= JOINED_BYTES =>
         {
             text.push_str(more);
@@ -76,8 +76,8 @@ fn join(before: &mut Line, line: &Line) -> bool {
 mod tests {
     use super::*;
 
-    fn delta(text: &str) -> What {
-        What::Delta { text: text.into() }
+    fn delta(text: &str) -> TurnEvent {
+        TurnEvent::Delta { text: text.into() }
     }
 
     fn texts(outbox: &Outbox) -> Vec<String> {
@@ -86,7 +86,7 @@ mod tests {
         while let Some((n, FromRunner::Said { what, .. })) = outbox.after(after) {
             after = n;
             match what {
-                What::Delta { text } => found.push(text),
+                TurnEvent::Delta { text } => found.push(text),
                 other => found.push(format!("{other:?}")),
             }
         }
@@ -101,26 +101,26 @@ mod tests {
             (1, delta("a")),
             (1, delta("b")),
             (2, delta("c")),
-            (2, What::Taken),
+            (2, TurnEvent::Taken),
             (2, delta("d")),
             (2, delta(&long)),
             (2, delta("e")),
         ] {
-            outbox.say(turn, what).await;
+            outbox.push(turn, what).await;
         }
         let full = format!("d{long}");
         assert_eq!(texts(&outbox), ["ab", "c", "Taken", &full, "e"]);
-        outbox.heard(4);
+        outbox.acknowledge(4);
         assert!(!outbox.is_empty());
-        outbox.heard(5);
+        outbox.acknowledge(5);
         assert!(outbox.is_empty());
     }
 
     #[tokio::test]
-    async fn numbers_go_on_where_the_server_is() {
+    async fn numbers_continue_where_the_server_is() {
         let outbox = Outbox::new(1 << 20);
-        outbox.heard(7);
-        outbox.say(1, What::Taken).await;
+        outbox.acknowledge(7);
+        outbox.push(1, TurnEvent::Taken).await;
         assert_eq!(outbox.after(7).map(|(n, _)| n), Some(8));
     }
 }

@@ -12,7 +12,7 @@ use gangway_core::text::for_terminal;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::wire::What;
+use super::wire::TurnEvent;
 
 /// Queued output; a blocked terminal must not block the agent.
 const WAITING: usize = 1024;
@@ -31,19 +31,19 @@ const PLAIN: &str = "\x1b[0m";
 /// Terminal output; clones share it.
 #[derive(Clone)]
 pub struct Pane {
-    drawings: SyncSender<Drawing>,
+    drawings: SyncSender<PaneOutput>,
     /// The options of the open question, so that it can be answered by number.
     offered: Arc<Mutex<Vec<String>>>,
 }
 
-enum Drawing {
+enum PaneOutput {
     /// Status of the runner.
     State(String),
     Said {
         who: String,
         text: String,
     },
-    Did(What),
+    Did(TurnEvent),
 }
 
 impl Pane {
@@ -68,24 +68,26 @@ impl Pane {
     }
 
     pub fn state(&self, text: &str) {
-        let _ = self.drawings.try_send(Drawing::State(text.to_owned()));
+        let _ = self.drawings.try_send(PaneOutput::State(text.to_owned()));
     }
 
-    pub fn said(&self, who: &str, text: &str) {
+    pub fn show_message(&self, who: &str, text: &str) {
         let (who, text) = (who.to_owned(), text.to_owned());
-        let _ = self.drawings.try_send(Drawing::Said { who, text });
+        let _ = self.drawings.try_send(PaneOutput::Said { who, text });
     }
 
-    pub(super) fn show(&self, what: &What) {
+    pub(super) fn show(&self, what: &TurnEvent) {
         let offered = match what {
-            What::Question { options, .. } => Some(options.clone()),
-            What::Taken | What::Done { .. } | What::Failed { .. } => Some(Vec::new()),
+            TurnEvent::Question { options, .. } => Some(options.clone()),
+            TurnEvent::Taken | TurnEvent::Done { .. } | TurnEvent::Failed { .. } => {
+                Some(Vec::new())
+            }
             _ => None,
         };
         if let Some(offered) = offered {
             *self.offered.lock() = offered;
         }
-        let _ = self.drawings.try_send(Drawing::Did(what.clone()));
+        let _ = self.drawings.try_send(PaneOutput::Did(what.clone()));
     }
 }
 
@@ -102,7 +104,7 @@ impl Pane {
     }
 }
 
-fn draw(mut output: impl Write, waiting: &Receiver<Drawing>) {
+fn draw(mut output: impl Write, waiting: &Receiver<PaneOutput>) {
     let mut open = false;
     while let Ok(drawing) = waiting.recv() {
         let text = drawn(&drawing, &mut open);
@@ -113,9 +115,9 @@ fn draw(mut output: impl Write, waiting: &Receiver<Drawing>) {
 }
 
 /// Renders as text; `open` is whether the agent's text ends in the middle of a line.
-fn drawn(drawing: &Drawing, open: &mut bool) -> String {
+fn drawn(drawing: &PaneOutput, open: &mut bool) -> String {
     let mut text = String::new();
-    if let Drawing::Did(What::Delta { text: piece }) = drawing {
+    if let PaneOutput::Did(TurnEvent::Delta { text: piece }) = drawing {
         if !*open {
             text.push_str(&format!("\n{BOLD}{GREEN}agent{PLAIN}  "));
             *open = true;
@@ -126,11 +128,11 @@ fn drawn(drawing: &Drawing, open: &mut bool) -> String {
         text.push('\n');
     }
     let line = match drawing {
-        Drawing::State(words) => format!("{DIM}─ {}{PLAIN}", harmless(words)),
-        Drawing::Said { who, text } => {
+        PaneOutput::State(message) => format!("{DIM}─ {}{PLAIN}", harmless(message)),
+        PaneOutput::Said { who, text } => {
             format!("\n{BOLD}{BLUE}{}{PLAIN}  {}", one_line(who), harmless(text))
         }
-        Drawing::Did(what) => match did(what) {
+        PaneOutput::Did(what) => match did(what) {
             Some(line) => line,
             None => return text,
         },
@@ -138,26 +140,26 @@ fn drawn(drawing: &Drawing, open: &mut bool) -> String {
     text + &line + "\n"
 }
 
-fn did(what: &What) -> Option<String> {
+fn did(what: &TurnEvent) -> Option<String> {
     Some(match what {
-        What::Taken => format!("{DIM}─ working{PLAIN}"),
-        What::Delta { .. } | What::MessageEnd | What::Context { .. } => return None,
-        What::Call {
+        TurnEvent::Taken => format!("{DIM}─ working{PLAIN}"),
+        TurnEvent::Delta { .. } | TurnEvent::MessageEnd | TurnEvent::Context { .. } => return None,
+        TurnEvent::Call {
             tool, arguments, ..
         } => format!(
             "{YELLOW}▸ {}{PLAIN} {DIM}{}{PLAIN}",
             one_line(tool),
             short(arguments)
         ),
-        What::Result { tool, result, .. } => match result {
+        TurnEvent::Result { tool, result, .. } => match result {
             Ok(value) => format!(
                 "{YELLOW}◂ {}{PLAIN} {DIM}{}{PLAIN}",
                 one_line(tool),
                 short(value)
             ),
-            Err(words) => format!("{RED}◂ {}: {}{PLAIN}", one_line(tool), one_line(words)),
+            Err(reason) => format!("{RED}◂ {}: {}{PLAIN}", one_line(tool), one_line(reason)),
         },
-        What::Question { text, options, .. } => {
+        TurnEvent::Question { text, options, .. } => {
             let options = options.iter().enumerate();
             let options = options
                 .map(|(n, option)| format!("\n   {BOLD}{}{PLAIN} {}", n + 1, one_line(option)));
@@ -168,9 +170,9 @@ fn did(what: &What) -> Option<String> {
                 options.collect::<String>()
             )
         }
-        What::Notice { text } => format!("{DIM}· {}{PLAIN}", harmless(text)),
-        What::Done { .. } => format!("{DIM}─ done{PLAIN}"),
-        What::Failed { message, .. } => format!("{RED}✗ {}{PLAIN}", harmless(message)),
+        TurnEvent::Notice { text } => format!("{DIM}· {}{PLAIN}", harmless(text)),
+        TurnEvent::Done { .. } => format!("{DIM}─ done{PLAIN}"),
+        TurnEvent::Failed { message, .. } => format!("{RED}✗ {}{PLAIN}", harmless(message)),
     })
 }
 
@@ -195,7 +197,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn drawn_all(all: &[Drawing]) -> String {
+    fn drawn_all(all: &[PaneOutput]) -> String {
         let mut open = false;
         let text: String = all.iter().map(|one| drawn(one, &mut open)).collect();
         // Removes our own colors before comparing.
@@ -206,29 +208,29 @@ mod tests {
 
     #[test]
     fn a_conversation_can_be_read() {
-        let said = Drawing::Said {
+        let message = PaneOutput::Said {
             who: "person".into(),
             text: "Hi\nthere".into(),
         };
-        let delta = |text: &str| Drawing::Did(What::Delta { text: text.into() });
-        let call = What::Call {
+        let delta = |text: &str| PaneOutput::Did(TurnEvent::Delta { text: text.into() });
+        let call = TurnEvent::Call {
             call: 1,
             tool: "files/read".into(),
             arguments: serde_json::json!({ "path": "a" }),
         };
-        let question = What::Question {
+        let question = TurnEvent::Question {
             question: 1,
             text: "Which?".into(),
             options: vec!["red".into(), "blue".into()],
         };
         let all = [
-            said,
-            Drawing::Did(What::Taken),
+            message,
+            PaneOutput::Did(TurnEvent::Taken),
             delta("One "),
             delta("moment."),
-            Drawing::Did(call),
-            Drawing::Did(question),
-            Drawing::Did(What::Done { usage: None }),
+            PaneOutput::Did(call),
+            PaneOutput::Did(question),
+            PaneOutput::Did(TurnEvent::Done { usage: None }),
         ];
         let wanted = "\nperson  Hi\nthere\n─ working\n\nagent  One moment.\n▸ files/read {\"path\":\"a\"}\n\n? Which?\n   1 red\n   2 blue\n─ Type the answer, or its number.\n─ done\n";
         assert_eq!(drawn_all(&all), wanted);
@@ -238,7 +240,7 @@ mod tests {
     fn the_number_of_an_answer_is_that_answer_while_the_question_is_open() {
         let pane = Pane::none();
         assert_eq!(pane.meant("2".into()), "2");
-        pane.show(&What::Question {
+        pane.show(&TurnEvent::Question {
             question: 1,
             text: "Which?".into(),
             options: vec!["red".into(), "blue".into()],
@@ -253,30 +255,30 @@ mod tests {
     fn what_others_say_cannot_reach_the_terminal() {
         let evil = "a\x1b]0;title\x07b\u{9b}31m\u{202e}c\x00\r\nd";
         for what in [
-            What::Delta { text: evil.into() },
-            What::Notice { text: evil.into() },
-            What::Call {
+            TurnEvent::Delta { text: evil.into() },
+            TurnEvent::Notice { text: evil.into() },
+            TurnEvent::Call {
                 call: 1,
                 tool: evil.into(),
                 arguments: Value::String(evil.into()),
             },
-            What::Result {
+            TurnEvent::Result {
                 call: 1,
                 tool: evil.into(),
                 result: Err(evil.into()),
             },
-            What::Question {
+            TurnEvent::Question {
                 question: 1,
                 text: evil.into(),
                 options: vec![evil.into()],
             },
-            What::Failed {
+            TurnEvent::Failed {
                 code: "x".into(),
                 message: evil.into(),
                 retryable: false,
             },
         ] {
-            let text = drawn_all(&[Drawing::Did(what)]);
+            let text = drawn_all(&[PaneOutput::Did(what)]);
             let bad = |c: char| c != '\n' && gangway_core::text::is_hidden(c);
             assert!(!text.contains(bad), "{text:?}");
         }

@@ -140,13 +140,13 @@ impl Tmux {
     /// The command to attach to a session.
     #[must_use]
     pub fn attach(&self, name: &str) -> Vec<OsString> {
-        let words = ["attach-session", "-t"].map(OsString::from);
+        let message = ["attach-session", "-t"].map(OsString::from);
         let mut command = vec![
             OsString::from("tmux"),
             OsString::from("-S"),
             self.socket.clone().into(),
         ];
-        command.extend(words);
+        command.extend(message);
         command.push(exactly(name).into());
         command
     }
@@ -201,16 +201,16 @@ fn literal(path: &str) -> String {
 }
 
 /// Whether tmux reports that its server is not running.
-fn is_no_server(words: &str) -> bool {
-    let connecting = words.starts_with("error connecting to");
-    words.starts_with("no server running on")
-        || words.starts_with("no sessions")
-        || connecting && words.ends_with("(No such file or directory)")
-        || connecting && words.ends_with("(Connection refused)")
+fn is_no_server(message: &str) -> bool {
+    let connecting = message.starts_with("error connecting to");
+    message.starts_with("no server running on")
+        || message.starts_with("no sessions")
+        || connecting && message.ends_with("(No such file or directory)")
+        || connecting && message.ends_with("(Connection refused)")
 }
 
-fn is_exit(words: &str) -> bool {
-    words.starts_with("server exited") || words.starts_with("lost server")
+fn is_exit(message: &str) -> bool {
+    message.starts_with("server exited") || message.starts_with("lost server")
 }
 
 /// Matches this session only, and none with this prefix.

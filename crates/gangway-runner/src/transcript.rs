@@ -10,12 +10,12 @@ pub(super) fn transcript(messages: &[Message]) -> String {
         Message::System(_) => Vec::new(),
         Message::User(text) => vec![format!("Person: {text}")],
         Message::Assistant { text, calls, .. } => {
-            let said = (!text.is_empty()).then(|| format!("Agent: {text}"));
+            let texts = (!text.is_empty()).then(|| format!("Agent: {text}"));
             let called = calls.iter().map(|call| {
                 let arguments = short(&call.arguments.to_string());
                 format!("Agent calls {} with {arguments}", call.name)
             });
-            said.into_iter().chain(called).collect()
+            texts.into_iter().chain(called).collect()
         }
         Message::Tool {
             name,

@@ -44,7 +44,7 @@ pub enum FromRunner {
         /// Counts up from 1 without gaps for the life of the runner.
         n: u64,
         turn: u64,
-        what: What,
+        what: TurnEvent,
     },
     /// The operator typed a message into the pane.
     Typed { text: String },
@@ -53,7 +53,7 @@ pub enum FromRunner {
 /// An event of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum What {
+pub enum TurnEvent {
     /// The executor has the message.
     Taken,
     /// A part of a message.

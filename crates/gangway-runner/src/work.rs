@@ -166,7 +166,7 @@ async fn work(
         if cancel.is_cancelled() {
             continue;
         }
-        pane.said(&who(&prompt.source), &prompt.text);
+        pane.show_message(&who(&prompt.source), &prompt.text);
         let thinking = async {
             sink.taken().await;
             if let Some(percent) = gauge.is_due() {
@@ -203,7 +203,7 @@ async fn hand_over(
         }
     };
     gauge.handed_over(done.is_ok());
-    let words = match done {
+    let message = match done {
         Ok(summary) => {
             // For the operator; visitors have the conversation itself.
             pane.state(&format!("compacted the context; the summary:\n{summary}"));
@@ -215,7 +215,7 @@ async fn hand_over(
             "The context window is {percent} % full, and compacting it failed: {why}. The agent continues with the full context."
         ),
     };
-    sink.notice(&words).await;
+    sink.notice(&message).await;
 }
 
 /// The sender, for people.

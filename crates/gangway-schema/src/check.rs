@@ -71,10 +71,10 @@ impl Clock {
         }
         let too_long = || {
             let seconds = LIMIT.as_secs();
-            let words = format!(
+            let message = format!(
                 "validating arguments against its server's schemas took more than {seconds} seconds"
             );
-            Unchecked::Unknown(words)
+            Unchecked::Unknown(message)
         };
         if self.0.load(Ordering::Relaxed) {
             return Err(too_long());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_check_that_takes_too_long_is_given_up_and_not_tried_again() {
+    async fn a_check_that_takes_too_long_times_out_and_is_not_retried() {
         // Each level of the arguments is checked three hundred times as often as the one above.
         let again = json!({ "properties": { "a": { "$ref": "#" } } });
         let heavy = listed(json!({ "type": "object", "allOf": vec![again; 300] }));

@@ -172,16 +172,16 @@ mod tests {
             "city": {"type": "string"}, "days": {"type": "integer"}, "note": {"type": ["string", "null"]}}});
         let checker = checker(&schema).unwrap();
         let fits = |value| fitting(&checker, value);
-        let kept = json!({"city": "Rome", "note": null});
-        assert_eq!(fits(kept.clone()), Ok(kept));
-        let said = fits(json!({"city": "Rome", "days": null}));
-        assert_eq!(said, Ok(json!({"city": "Rome"})));
+        let stored = json!({"city": "Rome", "note": null});
+        assert_eq!(fits(stored.clone()), Ok(stored));
+        let message = fits(json!({"city": "Rome", "days": null}));
+        assert_eq!(message, Ok(json!({"city": "Rome"})));
         assert!(fits(json!({"city": null})).unwrap_err().contains("/city"));
         assert!(fits(json!([null])).is_err());
     }
 
     #[test]
-    fn arguments_that_do_not_fit_are_told_with_their_place() {
+    fn arguments_that_do_not_fit_are_reported_with_their_path() {
         let schema = json!({"type": "object", "required": ["city"], "additionalProperties": false,
             "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}});
         let checker = checker(&schema).unwrap();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_schema_is_told_and_nothing_is_fetched() {
+    fn a_broken_schema_is_reported_and_nothing_is_downloaded() {
         for broken in [
             json!({"type": "object", "properties": {"a": {"type": "strnig"}}}),
             json!({"type": "object", "properties": {"a": {"pattern": "("}}}),

@@ -25,11 +25,11 @@ pub(crate) fn too_heavy(schema: &Value) -> Option<String> {
         root: schema,
         known: HashMap::new(),
     };
-    let words = |heavy| match heavy {
+    let message = |heavy| match heavy {
         Heavy::Endless => "its input schema has an endless reference cycle".to_owned(),
         Heavy::Large => format!("its input schema expands to more than {MOST} schemas"),
     };
-    scale.all(schema).err().map(words)
+    scale.all(schema).err().map(message)
 }
 
 enum Heavy {

@@ -10,15 +10,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use super::{Listed, SecretName, SecretsError, private};
+use super::{SecretInfo, SecretName, SecretsError, private};
 
 #[derive(Default, Serialize, Deserialize)]
 struct Credentials {
-    secrets: BTreeMap<SecretName, Kept>,
+    secrets: BTreeMap<SecretName, StoredSecret>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredSecret {
     #[serde(serialize_with = "exposed")]
     value: SecretString,
     set_at: Timestamp,
@@ -47,8 +47,8 @@ fn read(folder: &Path) -> Result<Credentials, SecretsError> {
 
 fn write(folder: &Path, credentials: &Credentials) -> Result<(), SecretsError> {
     // Allocated at once: growing would leave copies of values in memory.
-    let size = |(name, kept): (&SecretName, &Kept)| {
-        name.as_str().len() + 6 * kept.value.expose_secret().len() + 200
+    let size = |(name, stored): (&SecretName, &StoredSecret)| {
+        name.as_str().len() + 6 * stored.value.expose_secret().len() + 200
     };
     let room = credentials.secrets.iter().map(size).sum::<usize>() + 200;
     let mut text = Zeroizing::new(Vec::with_capacity(room));
@@ -61,7 +61,10 @@ fn write(folder: &Path, credentials: &Credentials) -> Result<(), SecretsError> {
 }
 
 pub(super) fn get(folder: &Path, name: &SecretName) -> Result<Option<SecretString>, SecretsError> {
-    Ok(read(folder)?.secrets.remove(name).map(|kept| kept.value))
+    Ok(read(folder)?
+        .secrets
+        .remove(name)
+        .map(|stored| stored.value))
 }
 
 pub(super) fn set(
@@ -70,18 +73,18 @@ pub(super) fn set(
     value: &SecretString,
 ) -> Result<(), SecretsError> {
     let mut credentials = read(folder)?;
-    let kept = Kept {
+    let stored = StoredSecret {
         value: value.clone(),
         set_at: Timestamp::now(),
     };
-    credentials.secrets.insert(name.clone(), kept);
+    credentials.secrets.insert(name.clone(), stored);
     write(folder, &credentials)
 }
 
-pub(super) fn list(folder: &Path) -> Result<Vec<Listed>, SecretsError> {
-    let listed = |(name, kept): (SecretName, Kept)| Listed {
+pub(super) fn list(folder: &Path) -> Result<Vec<SecretInfo>, SecretsError> {
+    let listed = |(name, stored): (SecretName, StoredSecret)| SecretInfo {
         name,
-        set_at: kept.set_at,
+        set_at: stored.set_at,
     };
     Ok(read(folder)?.secrets.into_iter().map(listed).collect())
 }

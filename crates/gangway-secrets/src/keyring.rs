@@ -11,7 +11,7 @@ use keyring_core::{Entry, Error, api::CredentialStoreApi};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Listed, SecretName, SecretsError, private};
+use super::{SecretInfo, SecretName, SecretsError, private};
 
 #[cfg(target_os = "macos")]
 use apple_native_keyring_store::keychain::Store;
@@ -96,10 +96,10 @@ pub(super) fn set(
     names.write(folder)
 }
 
-pub(super) fn list(folder: &Path) -> Result<Vec<Listed>, SecretsError> {
+pub(super) fn list(folder: &Path) -> Result<Vec<SecretInfo>, SecretsError> {
     let names = Names::read(folder)?.secrets.into_iter();
     Ok(names
-        .map(|(name, set_at)| Listed { name, set_at })
+        .map(|(name, set_at)| SecretInfo { name, set_at })
         .collect())
 }
 

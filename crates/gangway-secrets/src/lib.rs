@@ -23,7 +23,7 @@ pub use placeholder::{MissingSecret, fill_placeholders};
 /// Where secrets are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum SecretStore {
     /// A file that only its owner can read.
     #[default]
     File,
@@ -38,13 +38,13 @@ pub enum Place {
 #[derive(Debug, Clone)]
 pub struct Secrets {
     folder: PathBuf,
-    place: Place,
+    place: SecretStore,
 }
 
 /// A secret without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct SecretInfo {
     /// Its name.
     pub name: SecretName,
     /// When it was set.
@@ -54,7 +54,7 @@ pub struct Listed {
 impl Secrets {
     /// The secrets of this data folder, which need not exist yet.
     #[must_use]
-    pub fn open(data: &Path, place: Place) -> Self {
+    pub fn open(data: &Path, place: SecretStore) -> Self {
         Self {
             folder: data.join("secrets"),
             place,
@@ -64,8 +64,8 @@ impl Secrets {
     /// Reads a secret.
     pub fn get(&self, name: &SecretName) -> Result<Option<SecretString>, SecretsError> {
         match self.place {
-            Place::File => file::get(&self.folder, name),
-            Place::Keyring => keyring::get(&self.folder, name),
+            SecretStore::File => file::get(&self.folder, name),
+            SecretStore::Keyring => keyring::get(&self.folder, name),
         }
     }
 
@@ -73,16 +73,16 @@ impl Secrets {
     pub fn set(&self, name: &SecretName, value: &SecretString) -> Result<(), SecretsError> {
         let _lock = self.lock()?;
         match self.place {
-            Place::File => file::set(&self.folder, name, value),
-            Place::Keyring => keyring::set(&self.folder, name, value),
+            SecretStore::File => file::set(&self.folder, name, value),
+            SecretStore::Keyring => keyring::set(&self.folder, name, value),
         }
     }
 
     /// All names, without values.
-    pub fn list(&self) -> Result<Vec<Listed>, SecretsError> {
+    pub fn list(&self) -> Result<Vec<SecretInfo>, SecretsError> {
         match self.place {
-            Place::File => file::list(&self.folder),
-            Place::Keyring => keyring::list(&self.folder),
+            SecretStore::File => file::list(&self.folder),
+            SecretStore::Keyring => keyring::list(&self.folder),
         }
     }
 
@@ -93,8 +93,8 @@ impl Secrets {
         }
         let _lock = self.lock()?;
         match self.place {
-            Place::File => file::remove(&self.folder, name),
-            Place::Keyring => keyring::remove(&self.folder, name),
+            SecretStore::File => file::remove(&self.folder, name),
+            SecretStore::Keyring => keyring::remove(&self.folder, name),
         }
     }
 

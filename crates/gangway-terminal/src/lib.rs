@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_gets_nothing_to_obey_also_when_a_character_comes_in_two_pieces() {
+    fn a_terminal_gets_no_control_characters_also_when_a_character_comes_in_two_pieces() {
         let mut shown = Vec::new();
         let mut terminal = Terminal::new(&mut shown);
         let text = "é\u{9b}2J\n".as_bytes();

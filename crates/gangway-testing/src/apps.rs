@@ -8,7 +8,7 @@ use axum::{
 };
 use gangway_apps::{
     App, Pages,
-    serve::{Asked, Injection},
+    serve::{AppFileRequest, Injection},
 };
 
 /// Writes files into a folder; creates it if necessary.
@@ -26,7 +26,7 @@ pub fn plain(name: &str) -> String {
 }
 
 /// An app in a temporary folder, and clients for its files.
-pub struct Site {
+pub struct AppSite {
     pub folder: tempfile::TempDir,
     pages: Pages,
 }
@@ -50,7 +50,7 @@ impl Answer {
     }
 }
 
-impl Site {
+impl AppSite {
     /// An app called `site` with these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
         Self::with("", files)
@@ -100,7 +100,7 @@ impl Site {
         let (path, query) = path
             .split_once('?')
             .map_or((path, None), |(path, query)| (path, Some(query)));
-        let asked = Asked {
+        let asked = AppFileRequest {
             method: &method,
             path,
             query,

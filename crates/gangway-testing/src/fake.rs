@@ -103,17 +103,17 @@ impl Fake {
     }
 
     /// Responds differently if the request contains these words; empty words match a request without a body.
-    pub fn when(mut self, words: &str, other: Self) -> Self {
-        self.instead.push((words.to_owned(), other));
+    pub fn when(mut self, message: &str, other: Self) -> Self {
+        self.instead.push((message.to_owned(), other));
         self
     }
 
     fn heard(&self, body: &str) -> &Self {
-        let fits = |words: &str| match words {
+        let fits = |message: &str| match message {
             "" => body.is_empty(),
-            words => body.contains(words),
+            message => body.contains(message),
         };
-        let other = self.instead.iter().find(|(words, _)| fits(words));
+        let other = self.instead.iter().find(|(message, _)| fits(message));
         other.map_or(self, |(_, other)| other)
     }
 

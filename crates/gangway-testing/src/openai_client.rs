@@ -29,12 +29,12 @@ pub async fn steps(server: &Client, key: &str, model: &str, kind: &str, expected
         .env_clear()
         .env("NO_PROXY", "*");
     let output = command.output().await.unwrap();
-    let (said, wrong) = (
+    let (message, wrong) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(
-        output.status.success() && said.contains(&format!(": {expected} passed, 0 failed")),
-        "{said}{wrong}"
+        output.status.success() && message.contains(&format!(": {expected} passed, 0 failed")),
+        "{message}{wrong}"
     );
 }

@@ -23,7 +23,7 @@ impl Client {
     /// Connects, and reads the relay's first message.
     pub async fn connect(server: &server::Client) -> Self {
         let mut client = Self::raw(server, &[]).await.unwrap();
-        assert_eq!(client.hear().await["type"], "relay.hello");
+        assert_eq!(client.receive().await["type"], "relay.hello");
         client
     }
 
@@ -32,7 +32,7 @@ impl Client {
         let url = format!("ws://{}/agent/ws", server.address);
         let (socket, _) = connect_async(url).await.unwrap();
         let mut client = Self { socket, asked: 0 };
-        assert_eq!(client.hear().await["type"], "relay.hello");
+        assert_eq!(client.receive().await["type"], "relay.hello");
         client
     }
 
@@ -72,7 +72,7 @@ impl Client {
         match client_async(request, MaybeTlsStream::Plain(stream)).await {
             Ok((socket, _)) => {
                 let mut client = Self { socket, asked: 0 };
-                assert_eq!(client.hear().await["type"], "relay.hello");
+                assert_eq!(client.receive().await["type"], "relay.hello");
                 Ok(client)
             }
             Err(tungstenite::Error::Http(response)) => Err(response.status()),
@@ -115,7 +115,7 @@ impl Client {
     }
 
     /// Sends a message; returns its id.
-    pub async fn say(&mut self, kind: &str, payload: Value) -> String {
+    pub async fn send_message(&mut self, kind: &str, payload: Value) -> String {
         self.asked += 1;
         let id = format!("q{}", self.asked);
         self.send(&json!({ "v": "mvp-0.2", "type": kind, "id": id, "payload": payload }))
@@ -125,11 +125,11 @@ impl Client {
 
     /// Sends a message and waits for its response, skipping other messages.
     pub async fn ask(&mut self, kind: &str, payload: Value) -> Value {
-        let id = self.say(kind, payload).await;
+        let id = self.send_message(kind, payload).await;
         loop {
-            let heard = self.hear().await;
-            if heard["replyTo"] == id.as_str() {
-                return heard;
+            let received = self.receive().await;
+            if received["replyTo"] == id.as_str() {
+                return received;
             }
         }
     }
@@ -148,16 +148,16 @@ impl Client {
     }
 
     /// The next message.
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         self.next().await.expect("the connection has ended")
     }
 
     /// The next message of this type; skips others.
-    pub async fn hear_of(&mut self, kind: &str) -> Value {
+    pub async fn receive_type(&mut self, kind: &str) -> Value {
         loop {
-            let heard = self.hear().await;
-            if heard["type"] == kind {
-                return heard;
+            let received = self.receive().await;
+            if received["type"] == kind {
+                return received;
             }
         }
     }
@@ -199,11 +199,11 @@ impl Client {
 }
 
 /// The message of an error.
-pub fn code(heard: &Value) -> &str {
-    assert_eq!(heard["type"], "error", "{heard}");
-    let words = heard["payload"]["message"].as_str().unwrap();
-    assert!(words.len() > 10, "{words}");
-    heard["payload"]["code"].as_str().unwrap()
+pub fn code(received: &Value) -> &str {
+    assert_eq!(received["type"], "error", "{received}");
+    let message = received["payload"]["message"].as_str().unwrap();
+    assert!(message.len() > 10, "{message}");
+    received["payload"]["code"].as_str().unwrap()
 }
 
 /// A tool call with a reason.
@@ -214,5 +214,5 @@ pub fn call(tool: &str) -> Value {
 /// Whether there was no message before the response to a request that fails immediately.
 pub async fn nothing_before_an_error(client: &mut Client) {
     client.send_text("{}").await;
-    assert_eq!(code(&client.hear().await), "INVALID_MESSAGE");
+    assert_eq!(code(&client.receive().await), "INVALID_MESSAGE");
 }

@@ -25,7 +25,7 @@ pub const SKILL: &str = "You are the clerk of a small shop.";
 pub const EXPERIENCE: &str = "Once a parrot came in.";
 
 /// A client of a server that creates agents and talks to them.
-pub struct Desk {
+pub struct RemoteClient {
     /// Shows the data folder's token.
     pub owner: reqwest::Client,
     pub http: reqwest::Client,
@@ -64,33 +64,33 @@ pub struct Persona {
 }
 
 /// A server in this process, with a project `shop` and a persona `clerk`.
-pub struct Yard<S> {
+pub struct TestRemote<S> {
     _swept: Swept,
     projects: TempDir,
     pub server: S,
     pub model: Model,
     data: PathBuf,
-    desk: Desk,
+    desk: RemoteClient,
 }
 
-impl<S> Deref for Yard<S> {
-    type Target = Desk;
+impl<S> Deref for TestRemote<S> {
+    type Target = RemoteClient;
 
-    fn deref(&self) -> &Desk {
+    fn deref(&self) -> &RemoteClient {
         &self.desk
     }
 }
 
 /// An agent that was made.
 #[derive(Clone)]
-pub struct Made {
+pub struct TestAgent {
     pub id: String,
     pub token: String,
     pub session: String,
     pub tmux: String,
 }
 
-impl<S: RemoteServer> Yard<S> {
+impl<S: RemoteServer> TestRemote<S> {
     pub async fn open() -> Self {
         Self::with(Model::says(&["Good ", "day."]), |_| {}).await
     }
@@ -121,7 +121,7 @@ impl<S: RemoteServer> Yard<S> {
         Self {
             _swept: swept,
             projects,
-            desk: Desk::at(&server.url(), LOCAL_TOKEN),
+            desk: RemoteClient::at(&server.url(), LOCAL_TOKEN),
             data: server.data(),
             server,
             model,
@@ -132,14 +132,14 @@ impl<S: RemoteServer> Yard<S> {
     pub async fn restart(self) -> Self {
         let server = self.server.restart().await;
         Self {
-            desk: Desk::at(&server.url(), LOCAL_TOKEN),
+            desk: RemoteClient::at(&server.url(), LOCAL_TOKEN),
             server,
             ..self
         }
     }
 }
 
-impl<S> Yard<S> {
+impl<S> TestRemote<S> {
     pub fn data(&self) -> &Path {
         &self.data
     }
@@ -164,7 +164,7 @@ impl<S> Yard<S> {
     }
 }
 
-impl Desk {
+impl RemoteClient {
     pub fn at(base: &str, token: &str) -> Self {
         Self {
             owner: client(token),
@@ -179,14 +179,14 @@ impl Desk {
     }
 
     /// An agent created with this prompt.
-    pub async fn agent(&self, prompt: &str) -> Made {
-        self.made(wish(prompt)).await
+    pub async fn agent(&self, prompt: &str) -> TestAgent {
+        self.made(create_request(prompt)).await
     }
 
-    pub async fn made(&self, body: Value) -> Made {
+    pub async fn made(&self, body: Value) -> TestAgent {
         let (status, answer) = self.create(body).await;
         assert_eq!(status, 201, "{answer}");
-        Made::of(&answer)
+        TestAgent::of(&answer)
     }
 
     /// A request below the path of agents: from the owner, or without credentials where an agent's own token is enough.
@@ -207,41 +207,41 @@ impl Desk {
     }
 
     /// The same with the token of an agent, below its path.
-    pub fn of(&self, made: &Made, method: Method, path: &str) -> RequestBuilder {
+    pub fn of(&self, made: &TestAgent, method: Method, path: &str) -> RequestBuilder {
         let path = format!("/{}/{path}", made.id);
         self.request(method, &path).bearer_auth(&made.token)
     }
 
-    pub async fn get(&self, made: &Made, path: &str) -> (u16, Value) {
+    pub async fn get(&self, made: &TestAgent, path: &str) -> (u16, Value) {
         answered(self.of(made, Method::GET, path)).await
     }
 
-    pub async fn post(&self, made: &Made, path: &str, body: Value) -> (u16, Value) {
+    pub async fn post(&self, made: &TestAgent, path: &str, body: Value) -> (u16, Value) {
         answered(self.of(made, Method::POST, path).json(&body)).await
     }
 
-    pub async fn alive(&self, made: &Made) -> Value {
+    pub async fn alive(&self, made: &TestAgent) -> Value {
         let (status, alive) = self.get(made, "alive").await;
         assert_eq!(status, 200, "{alive}");
         alive
     }
 
-    pub async fn until_state(&self, made: &Made, wanted: &str) {
+    pub async fn until_state(&self, made: &TestAgent, wanted: &str) {
         eventually(|| async { (self.alive(made).await["state"] == wanted).then_some(()) }).await;
     }
 
-    pub async fn until_ended(&self, made: &Made) {
+    pub async fn until_ended(&self, made: &TestAgent) {
         eventually(|| async { (self.alive(made).await["alive"] == false).then_some(()) }).await;
     }
 
-    pub async fn stream(&self, made: &Made, last: Option<&str>) -> SseReader {
+    pub async fn stream(&self, made: &TestAgent, last: Option<&str>) -> SseReader {
         let (id, token) = (&made.id, &made.token);
         let url = format!("{}/api/remote_agents/{id}/events?token={token}", self.base);
         SseReader::open(&self.http, &url, last).await
     }
 
     /// The texts of all answers so far.
-    pub async fn answers(&self, made: &Made) -> Vec<String> {
+    pub async fn answers(&self, made: &TestAgent) -> Vec<String> {
         let (status, history) = self.get(made, "history").await;
         assert_eq!(status, 200, "{history}");
         let lines = history["entries"].as_array().unwrap();
@@ -252,7 +252,7 @@ impl Desk {
     }
 }
 
-impl Made {
+impl TestAgent {
     pub fn of(answer: &Value) -> Self {
         let text = |name: &str| answer[name].as_str().unwrap().to_owned();
         Self {
@@ -265,7 +265,7 @@ impl Made {
 }
 
 /// A request for an agent of the shop.
-pub fn wish(prompt: &str) -> Value {
+pub fn create_request(prompt: &str) -> Value {
     json!({ "project_name": "shop", "persona_slug": "clerk", "initial_prompt": prompt })
 }
 

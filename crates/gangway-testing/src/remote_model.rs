@@ -79,7 +79,7 @@ impl Model {
 async fn chat(State(model): State<Model>, Json(asked): Json<Value>) -> impl IntoResponse {
     model.0.asked.lock().unwrap().push(asked);
     let pieces = model.0.pieces.clone();
-    let said = stream::iter(pieces).then(move |piece| {
+    let message = stream::iter(pieces).then(move |piece| {
         let model = model.clone();
         async move {
             if let Some(gate) = &model.0.gate {
@@ -94,6 +94,6 @@ async fn chat(State(model): State<Model>, Json(asked): Json<Value>) -> impl Into
         json!({ "choices": [], "usage": { "prompt_tokens": 11, "completion_tokens": 3 } }),
     ];
     let end = end.map(|line| format!("data: {line}\n\n")).concat() + "data: [DONE]\n\n";
-    let body = said.chain(stream::iter([end])).map(Ok::<_, Infallible>);
+    let body = message.chain(stream::iter([end])).map(Ok::<_, Infallible>);
     Body::from_stream(body)
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use gangway_core::Source;
 use gangway_runner::wire::{
-    Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, What,
+    Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, TurnEvent,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -131,10 +131,10 @@ impl Server {
     }
 
     /// Accepts another connection of an agent that is set up.
-    pub async fn again(&self, heard: u64, turn: Option<u64>) -> Connection {
+    pub async fn again(&self, received: u64, turn: Option<u64>) -> Connection {
         let mut connection = self.accept().await;
         assert!(!connection.fresh);
-        connection.welcome(None, heard, turn).await;
+        connection.welcome(None, received, turn).await;
         assert_eq!(connection.line().await, FromRunner::Ready);
         connection
     }
@@ -164,9 +164,14 @@ impl Connection {
     }
 
     /// Responds to the first line of a connection.
-    pub async fn welcome(&mut self, setup: Option<Setup>, heard: u64, turn: Option<u64>) {
+    pub async fn welcome(&mut self, setup: Option<Setup>, received: u64, turn: Option<u64>) {
         let setup = setup.map(Box::new);
-        self.send(ToRunner::Welcome { setup, heard, turn }).await;
+        self.send(ToRunner::Welcome {
+            setup,
+            heard: received,
+            turn,
+        })
+        .await;
     }
 
     /// Sends a user message.
@@ -181,7 +186,7 @@ impl Connection {
     }
 
     /// The next event of a turn.
-    pub async fn said(&mut self) -> (u64, u64, What) {
+    pub async fn said(&mut self) -> (u64, u64, TurnEvent) {
         match self.line().await {
             FromRunner::Said { n, turn, what } => (n, turn, what),
             other => panic!("{other:?}"),
@@ -189,12 +194,12 @@ impl Connection {
     }
 
     /// The events of a turn up to its end.
-    pub async fn turn(&mut self, turn: u64) -> Vec<What> {
+    pub async fn turn(&mut self, turn: u64) -> Vec<TurnEvent> {
         let mut all = Vec::new();
         loop {
             let (_, of, what) = self.said().await;
             assert_eq!(of, turn);
-            let over = matches!(what, What::Done { .. } | What::Failed { .. });
+            let over = matches!(what, TurnEvent::Done { .. } | TurnEvent::Failed { .. });
             all.push(what);
             if over {
                 return all;
@@ -205,16 +210,16 @@ impl Connection {
     /// Sends a message and returns the text of its answer.
     pub async fn ask(&mut self, turn: u64, text: &str) -> String {
         self.prompt(turn, text).await;
-        words(&self.turn(turn).await)
+        text_of(&self.turn(turn).await)
     }
 }
 
 /// The text in the events.
 #[must_use]
-pub fn words(all: &[What]) -> String {
-    let words = all.iter().filter_map(|what| match what {
-        What::Delta { text } => Some(text.as_str()),
+pub fn text_of(all: &[TurnEvent]) -> String {
+    let message = all.iter().filter_map(|what| match what {
+        TurnEvent::Delta { text } => Some(text.as_str()),
         _ => None,
     });
-    words.collect()
+    message.collect()
 }

@@ -33,11 +33,11 @@ impl<S: HasSessions> ServiceServer<S> {
 
     /// A new session that works in this folder.
     pub async fn session_in(&self, cwd: &str) -> String {
-        let wish = NewSession {
+        let request = NewSession {
             cwd: cwd.to_owned(),
             ..NewSession::default()
         };
-        let created = self.service.sessions().create(wish).await;
+        let created = self.service.sessions().create(request).await;
         created.unwrap().0.to_string()
     }
 
@@ -60,7 +60,7 @@ impl<S: HasSessions> ServiceServer<S> {
     }
 
     /// Sends a user message.
-    pub async fn say(&self, session: &str, prompt: &str) {
+    pub async fn send_message(&self, session: &str, prompt: &str) {
         let command = Command::Prompt {
             prompt: prompt.to_owned(),
             source: Source::Person,

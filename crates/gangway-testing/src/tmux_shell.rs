@@ -8,11 +8,11 @@ use crate::{eventually, tmux::Tmux};
 pub const PROGRAM: &str = r#"perl -ne '$|=1; print "Heard: $_"'"#;
 
 /// A shell in a tmux of the person's own, in which they did something and then started a program.
-pub struct Own {
+pub struct UserTmux {
     pub tmux: Tmux,
 }
 
-impl Own {
+impl UserTmux {
     pub async fn with_program() -> Self {
         let own = Self::with_shell().await;
         own.types(PROGRAM);
@@ -43,8 +43,8 @@ impl Own {
         String::from_utf8_lossy(&self.tmux.call(&shown).stdout).into_owned()
     }
 
-    pub async fn until_shows(&self, words: &str) {
-        eventually(|| async { self.shown().contains(words).then_some(()) }).await;
+    pub async fn until_shows(&self, message: &str) {
+        eventually(|| async { self.shown().contains(message).then_some(()) }).await;
     }
 
     pub async fn until_runs(&self, program: &str) {
@@ -62,7 +62,7 @@ impl Own {
         .await;
     }
 
-    pub fn wish(&self) -> Value {
+    pub fn adopt_request(&self) -> Value {
         json!({
             "project_name": "shop",
             "socket": self.tmux.socket(),

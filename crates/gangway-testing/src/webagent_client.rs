@@ -101,8 +101,8 @@ impl Broker {
             last: 0,
         };
         let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
-        broker.say(hello).await;
-        assert_eq!(broker.hear().await["type"], "welcome");
+        broker.send_message(hello).await;
+        assert_eq!(broker.receive().await["type"], "welcome");
         broker
     }
 
@@ -127,8 +127,8 @@ impl Broker {
             seen: 0,
             last: 0,
         };
-        broker.say(hello).await;
-        let welcome = broker.hear().await;
+        broker.send_message(hello).await;
+        let welcome = broker.receive().await;
         broker.visit = welcome["visit"].as_str().unwrap_or_default().to_owned();
         (broker, welcome)
     }
@@ -174,7 +174,7 @@ impl Broker {
         (broker, welcome)
     }
 
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_message(&mut self, message: Value) {
         self.write(&message.to_string()).await;
     }
 
@@ -183,17 +183,17 @@ impl Broker {
         self.socket.send(Message::text(text)).await.unwrap();
     }
 
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
             match next.expect("nothing came").unwrap().unwrap() {
                 Message::Text(text) => {
-                    let heard: Value = serde_json::from_str(&text).unwrap();
-                    if let Some(n) = heard["n"].as_u64() {
-                        assert_eq!(n, self.seen + 1, "{heard}");
+                    let received: Value = serde_json::from_str(&text).unwrap();
+                    if let Some(n) = received["n"].as_u64() {
+                        assert_eq!(n, self.seen + 1, "{received}");
                         self.seen = n;
                     }
-                    return heard;
+                    return received;
                 }
                 Message::Close(frame) => panic!("closed: {frame:?}"),
                 _ => {}
@@ -203,26 +203,26 @@ impl Broker {
 
     /// What comes until the server closes the connection.
     pub async fn until_closed(&mut self) -> Vec<Value> {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
             let Some(Ok(message)) = next.expect("nothing came") else {
                 break;
             };
             match message {
-                Message::Text(text) => heard.push(serde_json::from_str(&text).unwrap()),
+                Message::Text(text) => received.push(serde_json::from_str(&text).unwrap()),
                 Message::Close(_) => break,
                 _ => {}
             }
         }
-        heard
+        received
     }
 
     /// Begins a call; its number.
     pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.last += 1;
         let call = json!({ "type": "call", "id": self.last, "method": method, "params": params });
-        self.say(call).await;
+        self.send_message(call).await;
         self.last
     }
 
@@ -230,14 +230,14 @@ impl Broker {
     pub async fn end(&mut self, id: u64) -> (Vec<Value>, Result<Value, Value>) {
         let mut events = Vec::new();
         loop {
-            let heard = self.hear().await;
-            if heard["id"] != id {
+            let received = self.receive().await;
+            if received["id"] != id {
                 continue;
             }
-            match heard["type"].as_str().unwrap() {
-                "event" => events.push(heard["event"].clone()),
-                "result" => return (events, Ok(heard["result"].clone())),
-                "error" => return (events, Err(heard["error"].clone())),
+            match received["type"].as_str().unwrap() {
+                "event" => events.push(received["event"].clone()),
+                "result" => return (events, Ok(received["result"].clone())),
+                "error" => return (events, Err(received["error"].clone())),
                 _ => {}
             }
         }
@@ -257,9 +257,9 @@ impl Broker {
     /// Waits for a message of this type.
     pub async fn until(&mut self, kind: &str) -> Value {
         loop {
-            let heard = self.hear().await;
-            if heard["type"] == kind {
-                return heard;
+            let received = self.receive().await;
+            if received["type"] == kind {
+                return received;
             }
         }
     }

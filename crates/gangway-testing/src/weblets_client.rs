@@ -56,34 +56,34 @@ pub fn put_notes(data: &Path) -> PathBuf {
 }
 
 pub async fn launch(server: &Client, agent: Value) -> Value {
-    let wish = json!({ "agent": agent, "data": { "notes": ["a"] } });
+    let request = json!({ "agent": agent, "data": { "notes": ["a"] } });
     let (status, launched) = server
-        .call(Method::POST, "/api/apps/notes/launch", Some(wish))
+        .call(Method::POST, "/api/apps/notes/launch", Some(request))
         .await;
     assert_eq!(status, StatusCode::CREATED, "{launched}");
     launched
 }
 
 /// A socket of an app's page or agent.
-pub struct Line {
+pub struct WebletSocket {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
 }
 
-impl Line {
+impl WebletSocket {
     /// The agent of a launch.
     pub async fn agent(server: &Client, launched: &Value) -> Self {
         let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
         let mut line = Self::open(server, &server.address.to_string(), &path, None)
             .await
             .unwrap();
-        assert_eq!(line.hear().await["type"], "welcome");
+        assert_eq!(line.receive().await["type"], "welcome");
         line
     }
 
     /// The page of a launch that was already opened in a browser.
     pub async fn page(server: &Client, launched: &Value, more: &str) -> Self {
         let mut line = Self::try_page(server, launched, more).await.unwrap();
-        let first = line.hear().await;
+        let first = line.receive().await;
         assert_eq!(first["type"], "welcome", "{first}");
         line
     }
@@ -126,14 +126,14 @@ impl Line {
         }
     }
 
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_message(&mut self, message: Value) {
         self.socket
             .send(Message::text(message.to_string()))
             .await
             .unwrap();
     }
 
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
             match next.expect("nothing came").unwrap().unwrap() {
@@ -145,11 +145,11 @@ impl Line {
     }
 
     /// The next message of this type.
-    pub async fn hear_of(&mut self, kind: &str) -> Value {
+    pub async fn receive_type(&mut self, kind: &str) -> Value {
         loop {
-            let heard = self.hear().await;
-            if heard["type"] == kind {
-                return heard;
+            let received = self.receive().await;
+            if received["type"] == kind {
+                return received;
             }
         }
     }
@@ -167,8 +167,8 @@ impl Line {
             match next.expect("nothing came").unwrap().unwrap() {
                 Message::Close(frame) => return (frame.unwrap().code.into(), reason),
                 Message::Text(text) => {
-                    let told: Value = serde_json::from_str(&text).unwrap();
-                    reason = told["reason"].as_str().unwrap_or_default().to_owned();
+                    let message: Value = serde_json::from_str(&text).unwrap();
+                    reason = message["reason"].as_str().unwrap_or_default().to_owned();
                 }
                 _ => {}
             }
@@ -183,7 +183,7 @@ impl Line {
     }
 
     pub async fn emit(&mut self, id: &str, event: &str, payload: Value) {
-        self.say(json!({
+        self.send_message(json!({
             "type": "weblet-event", "id": id, "event": event, "payload": payload,
             "timestamp": 1, "weblet": "notes",
         }))
@@ -191,7 +191,7 @@ impl Line {
     }
 
     pub async fn request(&mut self, id: &str, action: &str, params: Value) {
-        self.say(json!({
+        self.send_message(json!({
             "type": "weblet-request", "requestId": id, "action": action, "params": params, "timestamp": 1,
         }))
         .await;

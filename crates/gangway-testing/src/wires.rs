@@ -102,13 +102,13 @@ impl Wire {
     }
 
     /// An error in the middle of a stream.
-    pub fn error(self, words: &str) -> String {
+    pub fn error(self, message: &str) -> String {
         self.event(&match self {
-            Self::OpenAi => json!({ "error": { "message": words } }),
+            Self::OpenAi => json!({ "error": { "message": message } }),
             Self::Anthropic => {
-                json!({ "type": "error", "error": { "type": "api_error", "message": words } })
+                json!({ "type": "error", "error": { "type": "api_error", "message": message } })
             }
-            Self::Ollama => json!({ "error": words }),
+            Self::Ollama => json!({ "error": message }),
         })
     }
 

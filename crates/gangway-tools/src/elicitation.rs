@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use gangway_core::{
     AskBody, AskDecision, AskError, Asker as Who, Asks, Lane, NewAsk, Reply, sanitize::escape_text,
 };
-use gangway_mcp::{Answer, Asker, Question};
+use gangway_mcp::{Asker, ElicitationAnswer, ElicitationRequest};
 use gangway_schema::fits;
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ const FORM: usize = 64 << 10;
 pub struct Elicitation(pub Arc<Asks>);
 
 impl Elicitation {
-    async fn elicit(&self, question: Question) -> Answer {
-        let Question {
+    async fn elicit(&self, question: ElicitationRequest) -> ElicitationAnswer {
+        let ElicitationRequest {
             server,
             message,
             schema,
@@ -32,7 +32,7 @@ impl Elicitation {
         let bad_url = |url: &String| !web(url) || url.len() > MESSAGE;
         let form = schema.as_ref().map_or(0, |form| form.to_string().len());
         if form > FORM || url.as_ref().is_some_and(bad_url) {
-            return Answer::Decline;
+            return ElicitationAnswer::Decline;
         }
         let check = {
             let schema = schema.clone();
@@ -62,21 +62,21 @@ impl Elicitation {
             hidden: false,
         };
         let Ok(reply) = self.0.ask(new, check).await else {
-            return Answer::Decline;
+            return ElicitationAnswer::Decline;
         };
         match reply.decision {
             AskDecision::Once | AskDecision::Always if has_form => {
-                Answer::Accept(Value::Object(reply.content.unwrap_or_default()))
+                ElicitationAnswer::Accept(Value::Object(reply.content.unwrap_or_default()))
             }
-            AskDecision::Once | AskDecision::Always => Answer::Accept(Value::Null),
-            AskDecision::Deny => Answer::Decline,
-            AskDecision::Dismiss => Answer::Cancel,
+            AskDecision::Once | AskDecision::Always => ElicitationAnswer::Accept(Value::Null),
+            AskDecision::Deny => ElicitationAnswer::Decline,
+            AskDecision::Dismiss => ElicitationAnswer::Cancel,
         }
     }
 }
 
 impl Asker for Elicitation {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(self.elicit(question))
     }
 }

@@ -30,7 +30,7 @@ use approvals::Approvals;
 pub use config::{PUBLIC_CATALOG, ToolSettings, ToolsConfig};
 pub use entry::{BadEntry, ServerEntry};
 use gangway_http::Http;
-pub use tools::{GUARD, Tools, Wanted};
+pub use tools::{GUARD, ServerSelection, Tools};
 pub use toolset::Toolset;
 
 /// State of the routes.

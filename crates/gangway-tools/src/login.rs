@@ -96,7 +96,7 @@ pub fn routes() -> Routes<Arc<ToolsState>> {
     Routes::new()
         .post("/api/mcp/servers/{id}/login", scope(Scope::Admin), log_in)
         .post("/api/mcp/servers/{id}/logout", scope(Scope::Admin), log_out)
-        .get(CALLBACK, token(TokenKind::Oauth).loaded(), come_back)
+        .get(CALLBACK, token(TokenKind::Oauth).loaded(), callback)
 }
 
 #[derive(utoipa::OpenApi)]
@@ -151,7 +151,7 @@ fn known(state: &ToolsState, id: &str) -> ApiResult<ServerId> {
 }
 
 /// The redirect after the user has logged in.
-async fn come_back(State(state): State<Arc<ToolsState>>, request: Request) -> Response {
+async fn callback(State(state): State<Arc<ToolsState>>, request: Request) -> Response {
     // Only the query matters; the login was started with this server's own URL.
     let query = request.uri().query().unwrap_or_default();
     let url = format!("{}{CALLBACK}?{query}", state.http.own_url);

@@ -136,7 +136,7 @@ async fn stop(State(state): State<Arc<ToolsState>>, Id(id): Id) -> ApiResult<Sta
 
 /// Start position in a log.
 #[derive(Deserialize)]
-struct From {
+struct LogQuery {
     after: Option<u64>,
 }
 
@@ -148,7 +148,7 @@ struct From {
 async fn logs(
     State(state): State<Arc<ToolsState>>,
     Id(id): Id,
-    Query(from): Query<From>,
+    Query(from): Query<LogQuery>,
 ) -> ApiResult<Json<LogLines>> {
     let lines = state
         .tools
@@ -259,8 +259,8 @@ impl Tools {
 pub(crate) fn target(entry: &ServerEntry) -> String {
     match (&entry.command, &entry.url) {
         (Some(command), _) => {
-            let words = std::iter::once(command).chain(&entry.args);
-            words.map(String::as_str).collect::<Vec<_>>().join(" ")
+            let message = std::iter::once(command).chain(&entry.args);
+            message.map(String::as_str).collect::<Vec<_>>().join(" ")
         }
         (None, Some(url)) => {
             let (scheme, rest) = url.split_once("://").unwrap_or(("", url));

@@ -32,14 +32,14 @@ pub const GUARD: &str = "child-guard";
 
 /// Which MCP servers are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ServerSelection {
     /// All of them until Gangway exits; elicitation requests are displayed.
     All,
     /// These, for a single command; elicitation requests are declined, since no page shows them.
     These(BTreeSet<String>),
 }
 
-impl Wanted {
+impl ServerSelection {
     pub(crate) fn has(&self, id: &str) -> bool {
         match self {
             Self::All => true,
@@ -67,15 +67,15 @@ pub struct Tools {
     /// The default approval policy.
     pub(crate) approval: ApprovalPolicy,
     pub(crate) stop: CancellationToken,
-    pub(crate) wanted: Mutex<Wanted>,
+    pub(crate) wanted: Mutex<ServerSelection>,
     pub(crate) secrets: Secrets,
     pub(crate) config: BTreeMap<String, ServerEntry>,
     /// Errors of servers that cannot be started, and the list of all servers.
-    pub(crate) known: Mutex<Known>,
+    pub(crate) known: Mutex<ConfiguredServers>,
 }
 
 #[derive(Default, Clone)]
-pub(crate) struct Known {
+pub(crate) struct ConfiguredServers {
     pub(crate) entries: BTreeMap<String, ServerEntry>,
     pub(crate) broken: BTreeMap<String, String>,
     pub(crate) problem: Option<String>,
@@ -89,12 +89,12 @@ impl Tools {
         data: &Path,
         secrets: Secrets,
         program: Option<&OsStr>,
-        wanted: Wanted,
+        wanted: ServerSelection,
         asks: Arc<Asks>,
     ) -> Arc<Self> {
         let asker = match &wanted {
-            Wanted::All => Some(Arc::new(Elicitation(asks)) as Arc<dyn Asker>),
-            Wanted::These(_) => None,
+            ServerSelection::All => Some(Arc::new(Elicitation(asks)) as Arc<dyn Asker>),
+            ServerSelection::These(_) => None,
         };
         let stop = CancellationToken::new();
         let config = &settings.tools;
@@ -124,12 +124,12 @@ impl Tools {
     /// Adds a server to run from the next reload on; false if it is already included.
     pub(crate) fn want(&self, id: &str) -> bool {
         match &mut *self.lock_wanted() {
-            Wanted::All => false,
-            Wanted::These(ids) => ids.insert(id.to_owned()),
+            ServerSelection::All => false,
+            ServerSelection::These(ids) => ids.insert(id.to_owned()),
         }
     }
 
-    pub(crate) fn lock_wanted(&self) -> MutexGuard<'_, Wanted> {
+    pub(crate) fn lock_wanted(&self) -> MutexGuard<'_, ServerSelection> {
         self.wanted.lock()
     }
 
@@ -171,7 +171,7 @@ impl Tools {
     }
 
     fn read(&self) -> Vec<ServerSpec> {
-        let mut known = Known::default();
+        let mut known = ConfiguredServers::default();
         match self.file.read() {
             Ok(added) => known.entries.extend(added.servers),
             Err(error) => known.problem = Some(error.to_string()),
@@ -239,11 +239,11 @@ impl Tools {
         Ok(())
     }
 
-    pub(crate) fn lock_known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn lock_known(&self) -> MutexGuard<'_, ConfiguredServers> {
         self.known.lock()
     }
 
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> ConfiguredServers {
         self.lock_known().clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_mcp::{Line, Source, State, Status};
+use gangway_mcp::{JournalLine, Source, State, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -155,8 +155,8 @@ pub struct LogLine {
     pub text: String,
 }
 
-impl From<Line> for LogLine {
-    fn from(line: Line) -> Self {
+impl From<JournalLine> for LogLine {
+    fn from(line: JournalLine) -> Self {
         let source = match line.source {
             Source::Stderr => "stderr",
             Source::Stdout => "stdout",

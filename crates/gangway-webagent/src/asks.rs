@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     SiteError, Sites, Visit,
-    permissions::{AskId, By, Decision, PermissionQuery, Standing},
+    permissions::{Actor, AskId, CurrentPermissions, Decision, PermissionQuery},
     tools::full_name,
 };
 
@@ -107,7 +107,7 @@ impl Sites {
 
 /// Whether this page could use a scope if it were granted.
 fn can_use(visit: &Visit, scope: Scope) -> bool {
-    visit.by == By::Extension || !scope.needs_extension()
+    visit.by == Actor::Extension || !scope.needs_extension()
 }
 
 /// The result for scopes by name; an unknown one is not granted.
@@ -122,7 +122,7 @@ fn answer(scopes: &[String], of: impl Fn(Scope) -> Grant) -> Value {
 }
 
 /// The same with the allowed tools.
-fn shown(visit: &Visit, standing: &Standing, scopes: &[String]) -> Value {
+fn shown(visit: &Visit, standing: &CurrentPermissions, scopes: &[String]) -> Value {
     let mut answer = answer(scopes, |scope| match can_use(visit, scope) {
         true => standing.of(scope),
         false => Grant::NotGranted,

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    SiteError, SiteTold, Sites, Stream, Visit, WebAgent,
-    permissions::{AskId, By, Refused, Used},
+    SiteError, SiteServerMessage, Sites, Stream, Visit, WebAgent,
+    permissions::{Actor, AskId, PermissionDenied, PermissionUse},
 };
 
 /// Size limit of a call's parameters.
@@ -54,9 +54,9 @@ pub fn start(
         };
         visit.finish(id);
         note_refusal(&agent, &visit, &method, &result);
-        visit.tell(match result {
-            Ok(result) => SiteTold::Result { id, result },
-            Err(error) => SiteTold::Error { id, error },
+        visit.send(match result {
+            Ok(result) => SiteServerMessage::Result { id, result },
+            Err(error) => SiteServerMessage::Error { id, error },
         });
     });
 }
@@ -142,7 +142,7 @@ async fn call(
         return Err(SiteError::new(code, message));
     }
     let asked = |ask: &AskId| {
-        visit.tell(SiteTold::Ask {
+        visit.send(SiteServerMessage::Ask {
             id: stream.call,
             ask: ask.to_string(),
             url: format!("/permit?ask={ask}"),
@@ -209,7 +209,7 @@ async fn call(
         }
         // The extension does it in the page, once it is allowed.
         "tab.elements" | "tab.click" | "tab.fill" | "tab.screenshot" => {
-            if visit.by != By::Extension {
+            if visit.by != Actor::Extension {
                 return Err(SiteError::needs_extension(method));
             }
             allowed(agent, visit, tab_scope(method), method)?;
@@ -260,7 +260,7 @@ fn unknown(visit: &Visit, method: &str) -> Result<Value, SiteError> {
             return Err(SiteError::wrong(format!("unknown method {shown:?}")));
         }
     };
-    Err(Refused::ScopeRequired(needed).into())
+    Err(PermissionDenied::ScopeRequired(needed).into())
 }
 
 /// The scope for a call about the page itself.
@@ -276,7 +276,7 @@ fn tab_scope(method: &str) -> Scope {
 /// Allows and logs what needs no more than a scope.
 fn allowed(agent: &WebAgent, visit: &Visit, scope: Scope, what: &str) -> Result<(), SiteError> {
     agent.permissions.check(&visit.origin, scope)?;
-    let used = Used {
+    let used = PermissionUse {
         scope,
         what: what.to_owned(),
         outcome: "ok",
@@ -313,7 +313,7 @@ fn note_refusal(agent: &WebAgent, visit: &Visit, method: &str, result: &Result<V
     if let Err(error) = result
         && matches!(error.code, "ERR_SCOPE_REQUIRED" | "ERR_PERMISSION_DENIED")
     {
-        let used = Used {
+        let used = PermissionUse {
             scope,
             what: method.to_owned(),
             outcome: error.code,

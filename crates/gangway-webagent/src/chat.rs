@@ -17,10 +17,10 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use crate::{
-    SiteError, SiteTold, Sites, Visit, WebAgent,
-    permissions::{Refused, Used},
+    SiteError, SiteServerMessage, Sites, Visit, WebAgent,
+    permissions::{PermissionDenied, PermissionUse},
     text::{SYSTEM, long},
-    work::{Kind, Work},
+    work::{Work, WorkKind},
 };
 
 /// Timeout for loading a panel.
@@ -102,7 +102,7 @@ impl WebAgent {
     ) -> Result<Value, SiteError> {
         match self.permissions.check(&visit.origin, Scope::ChatOpen) {
             Ok(()) => {}
-            Err(Refused::Denied(_)) => {
+            Err(PermissionDenied::Denied(_)) => {
                 return Ok(failed(
                     "USER_DENIED",
                     "the user denied this site permission to open chats",
@@ -119,7 +119,7 @@ impl WebAgent {
         long(options.system_prompt.as_deref(), "systemPrompt", SYSTEM)?;
         let mut work = Work::new(
             visit,
-            Kind::Chat {
+            WorkKind::Chat {
                 tools: options.tools,
             },
         );
@@ -186,7 +186,7 @@ impl WebAgent {
             return false;
         };
         self.end_session(visit, &chat).await;
-        visit.tell(SiteTold::Chat {
+        visit.send(SiteServerMessage::Chat {
             chat_id: chat.id.clone(),
             state: "closed",
         });
@@ -230,7 +230,7 @@ impl Sites {
     pub fn can_open_chat(&self, visit: &Visit) -> &'static str {
         let denied = matches!(
             self.permissions.check(&visit.origin, Scope::ChatOpen),
-            Err(Refused::Denied(_))
+            Err(PermissionDenied::Denied(_))
         );
         match denied {
             true => "no",
@@ -248,24 +248,24 @@ impl Sites {
             let oldest = oldest.map(|(hash, _)| hash.clone());
             oldest.and_then(|oldest| tickets.remove(&oldest));
         }
-        let kept = Ticket {
+        let stored = Ticket {
             visit: Arc::downgrade(visit),
             until: now + TICKET,
         };
-        tickets.insert(hash(&ticket), kept);
+        tickets.insert(hash(&ticket), stored);
         ticket
     }
 
     /// The chat for a ticket; a ticket is valid once, in a frame of the page that opened the chat.
     pub fn panel(&self, ticket: &str, parent: &str) -> Option<PanelInfo> {
-        let kept = {
+        let stored = {
             let mut tickets = self.tickets.lock();
             tickets.remove(&hash(ticket))?
         };
-        let visit = kept
+        let visit = stored
             .visit
             .upgrade()
-            .filter(|_| kept.until > Instant::now())?;
+            .filter(|_| stored.until > Instant::now())?;
         let chat = visit.chat().filter(|_| visit.origin.as_str() == parent)?;
         Some(PanelInfo {
             chat_id: chat.id.clone(),
@@ -287,7 +287,7 @@ impl Sites {
     }
 
     fn note_chat(&self, visit: &Visit, what: &str) {
-        let used = Used {
+        let used = PermissionUse {
             scope: Scope::ChatOpen,
             what: what.to_owned(),
             outcome: "ok",

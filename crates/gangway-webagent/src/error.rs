@@ -4,7 +4,7 @@ use gangway_core::ToolError;
 use serde::Serialize;
 use ts_rs::TS;
 
-use crate::permissions::{Refused, TooMany};
+use crate::permissions::{PermissionDenied, TooMany};
 
 /// Why a page's call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, TS)]
@@ -52,14 +52,14 @@ impl SiteError {
     }
 }
 
-impl From<Refused> for SiteError {
-    fn from(refused: Refused) -> Self {
+impl From<PermissionDenied> for SiteError {
+    fn from(refused: PermissionDenied) -> Self {
         Self::new(refused.code(), refused.to_string())
     }
 }
 
-impl From<Refused> for ToolError {
-    fn from(refused: Refused) -> Self {
+impl From<PermissionDenied> for ToolError {
+    fn from(refused: PermissionDenied) -> Self {
         Self::Refused {
             code: refused.code(),
             message: refused.to_string(),
@@ -82,13 +82,13 @@ impl From<ToolError> for SiteError {
 /// Maps a tool error for pages, which must not learn how its server is started.
 pub(crate) fn words_for_pages(error: &ToolError) -> String {
     match error {
-        ToolError::Unavailable(_) => tool_words(error.code(), "").to_owned(),
+        ToolError::Unavailable(_) => tool_message(error.code(), "").to_owned(),
         other => other.to_string(),
     }
 }
 
 /// The same for a logged error.
-pub(crate) fn tool_words<'a>(code: &str, message: &'a str) -> &'a str {
+pub(crate) fn tool_message<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
         "ERR_SERVER_UNAVAILABLE" => "the MCP server of this tool is not available now",
         _ => message,
@@ -110,7 +110,7 @@ pub(crate) fn page_code(code: &str) -> &'static str {
 }
 
 /// Maps a model error for pages, which must not learn URLs and keys.
-pub(crate) fn model_words<'a>(code: &str, message: &'a str) -> &'a str {
+pub(crate) fn model_message<'a>(code: &str, message: &'a str) -> &'a str {
     match code {
         // The message is ours, and about the page itself.
         "ERR_BUDGET_EXCEEDED" | "ERR_PERMISSION_DENIED" | "ERR_ABORTED" => message,

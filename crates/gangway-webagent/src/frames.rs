@@ -20,7 +20,7 @@ const MOST: usize = 200;
 
 /// Where a page is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Embedding {
     /// In a tab of its own, or in frames of its own site or of Gangway.
     Top,
     /// In a frame of another site.
@@ -30,7 +30,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Embedding {
     /// Derives it from the origins of the ancestors of a page of `origin`, nearest first, as reported by its browser.
     pub fn of(origin: &Origin, ancestors: &[String], own: impl Fn(&str) -> bool) -> Self {
         let harmless = |around: &String| around == origin.as_str() || own(around);
@@ -66,9 +66,9 @@ impl Visit {
     /// Whether the page may ask the user; if so, the embedder to display, if any.
     pub(crate) fn may_ask(&self) -> Result<Option<Origin>, SiteError> {
         match (&self.place, self.delegated_by()) {
-            (Place::Top, _) => Ok(None),
-            (Place::Framed { .. }, Some(top)) => Ok(Some(top)),
-            (Place::Framed { top }, None) => {
+            (Embedding::Top, _) => Ok(None),
+            (Embedding::Framed { .. }, Some(top)) => Ok(Some(top)),
+            (Embedding::Framed { top }, None) => {
                 let top = top
                     .as_ref()
                     .map_or("another site".to_owned(), Origin::to_string);
@@ -107,8 +107,8 @@ impl Sites {
         let found = self.delegations.lock().remove(&hash(token));
         let fits = |one: &Delegation| {
             let seen = match &visit.place {
-                Place::Top => None,
-                Place::Framed { top } => top.as_ref(),
+                Embedding::Top => None,
+                Embedding::Framed { top } => top.as_ref(),
             };
             one.to == visit.origin && seen.is_none_or(|top| *top == one.top)
         };
@@ -127,18 +127,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_framed_by_another_site_unless_all_around_it_are_its_own_or_gangways() {
+    fn a_page_is_framed_by_another_site_unless_all_its_ancestors_are_its_own_or_gangways() {
         let origin: Origin = "https://pay.example".parse().unwrap();
         let place = |around: &[&str]| {
             let around: Vec<_> = around.iter().map(|one| (*one).to_owned()).collect();
-            Place::of(&origin, &around, |one| one == "http://localhost:3000")
+            Embedding::of(&origin, &around, |one| one == "http://localhost:3000")
         };
-        let framed = |top: Option<&str>| Place::Framed {
+        let framed = |top: Option<&str>| Embedding::Framed {
             top: top.map(|top| top.parse().unwrap()),
         };
-        assert_eq!(place(&[]), Place::Top);
-        assert_eq!(place(&["https://pay.example"]), Place::Top);
-        assert_eq!(place(&["http://localhost:3000"]), Place::Top);
+        assert_eq!(place(&[]), Embedding::Top);
+        assert_eq!(place(&["https://pay.example"]), Embedding::Top);
+        assert_eq!(place(&["http://localhost:3000"]), Embedding::Top);
         assert_eq!(
             place(&["https://shop.example"]),
             framed(Some("https://shop.example"))

@@ -24,14 +24,14 @@ struct Lane {
 }
 
 /// A slot, released on drop.
-pub(crate) struct Taken {
+pub(crate) struct LanePermit {
     _place: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
 
 impl Lanes {
     /// Waits for a slot, unless too many calls are already waiting.
-    pub(crate) async fn turn(&self, origin: &Origin) -> Result<Taken, ToolError> {
+    pub(crate) async fn turn(&self, origin: &Origin) -> Result<LanePermit, ToolError> {
         let lane = {
             let mut lanes = self.lock();
             // Removes unused lanes, so that the table stays small.
@@ -51,7 +51,7 @@ impl Lanes {
         let (turns, place) = lane;
         let turn = turns.acquire_owned().await;
         let turn = turn.map_err(|_| ToolError::Busy("the server is stopping".to_owned()))?;
-        Ok(Taken {
+        Ok(LanePermit {
             _place: place,
             _turn: turn,
         })
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn two_run_others_wait_and_one_more_is_told() {
+    async fn two_run_others_wait_and_one_more_is_reported() {
         let lanes = Lanes::default();
         let origin: Origin = "https://a.example".parse().unwrap();
         let first = lanes.turn(&origin).await.unwrap();

@@ -14,6 +14,7 @@
 //! Depends on core, pages, http, mcp, agents, models, providers, workspaces and assets, and on no other protocol.
 
 mod asks;
+mod broker_tokens;
 pub mod browser;
 mod calls;
 mod chat;
@@ -21,7 +22,6 @@ mod error;
 mod frames;
 mod lanes;
 mod limits;
-mod locks;
 mod message;
 mod metered;
 mod outbox;
@@ -46,8 +46,8 @@ mod work;
 
 pub use chat::{ChatOptions, PanelInfo, PanelStyle};
 pub use error::SiteError;
-pub use frames::Place;
-pub use message::{Numbered, SiteTold};
+pub use frames::Embedding;
+pub use message::{Numbered, SiteServerMessage};
 pub use register::Registration;
 pub use run::RunOptions;
 pub use script::script_for_apps;

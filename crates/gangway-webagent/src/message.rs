@@ -13,7 +13,7 @@ use crate::{error::SiteError, visit::Visit};
     rename_all = "snake_case",
     rename_all_fields = "camelCase"
 )]
-pub enum SiteTold {
+pub enum SiteServerMessage {
     /// The result of a call.
     Result {
         /// The call.
@@ -82,13 +82,13 @@ pub struct Numbered {
     pub n: u64,
     /// The message.
     #[serde(flatten)]
-    pub told: SiteTold,
+    pub message: SiteServerMessage,
 }
 
 impl Visit {
     /// Sends a message to the page.
-    pub fn tell(&self, told: SiteTold) {
-        if !self.outbox.tell(told) {
+    pub fn send(&self, message: SiteServerMessage) {
+        if !self.outbox.send(message) {
             self.over.cancel();
         }
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use gangway_core::outbox;
 use gangway_http::socket::to_json;
 
-use crate::message::{Numbered, SiteTold};
+use crate::message::{Numbered, SiteServerMessage};
 
 /// Backlog in bytes above which the page's streams wait.
 const ROOM: usize = 1 << 20;
@@ -19,9 +19,12 @@ pub struct Outbox(outbox::Outbox<Bytes>);
 
 impl Outbox {
     /// Adds a message. False if the backlog is so large that the page must be disconnected.
-    pub(crate) fn tell(&self, told: SiteTold) -> bool {
+    pub(crate) fn send(&self, outgoing: SiteServerMessage) -> bool {
         let backlog = self.0.push(|n| {
-            let message = to_json(&Numbered { n, told });
+            let message = to_json(&Numbered {
+                n,
+                message: outgoing,
+            });
             let bytes = message.len();
             (message, bytes)
         });
@@ -57,14 +60,14 @@ mod tests {
     use super::*;
 
     fn result(outbox: &Outbox, result: &str) -> bool {
-        outbox.tell(SiteTold::Result {
+        outbox.send(SiteServerMessage::Result {
             id: 1,
             result: json!(result),
         })
     }
 
     #[test]
-    fn a_page_that_takes_nothing_is_given_up() {
+    fn a_page_that_takes_nothing_is_abandoned() {
         let outbox = Outbox::default();
         let taken = (0..100_000).take_while(|_| result(&outbox, "x")).count();
         assert_eq!(taken, MAX_MESSAGES);

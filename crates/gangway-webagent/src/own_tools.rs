@@ -10,7 +10,7 @@ use gangway_pages::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{SiteError, message::SiteTold, outbox::Outbox};
+use crate::{SiteError, message::SiteServerMessage, outbox::Outbox};
 
 /// The server name of a page's own tools, as the page sees it.
 pub const PAGE: &str = "page";
@@ -51,8 +51,8 @@ struct Link {
 }
 
 impl Link {
-    fn tell(&self, told: SiteTold) {
-        if !self.outbox.tell(told) {
+    fn send(&self, message: SiteServerMessage) {
+        if !self.outbox.send(message) {
             self.over.cancel();
         }
     }
@@ -60,7 +60,7 @@ impl Link {
 
 impl PageLink for Link {
     fn call(&self, call: PageCall) {
-        self.tell(SiteTold::ToolCall {
+        self.send(SiteServerMessage::ToolCall {
             call: call.call,
             name: call.tool,
             args: Value::clone(&call.arguments),
@@ -68,7 +68,7 @@ impl PageLink for Link {
     }
 
     fn cancel(&self, call: u64) {
-        self.tell(SiteTold::ToolCancel { call });
+        self.send(SiteServerMessage::ToolCancel { call });
     }
 }
 

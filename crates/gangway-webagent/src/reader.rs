@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::{
     SiteError,
-    error::{model_words, page_code, tool_words},
+    error::{model_message, page_code, tool_message},
 };
 
 /// The method of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CallKind {
     /// A prompt: tokens, then the end.
     Text,
     /// A task: all steps.
@@ -19,14 +19,14 @@ pub(crate) enum Kind {
 
 /// A converted event.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct ConvertedEvent {
     /// The event, if it is visible to pages.
     pub(crate) event: Option<Value>,
     /// The result of the call, if this was the last event.
     pub(crate) end: Option<Result<(), SiteError>>,
 }
 
-impl Step {
+impl ConvertedEvent {
     fn event(event: Value) -> Option<Self> {
         Some(Self {
             event: Some(event),
@@ -37,7 +37,7 @@ impl Step {
 
 /// Converts the events of one turn.
 pub(crate) struct Reader {
-    kind: Kind,
+    kind: CallKind,
     /// The open message, and how many bytes of it were sent.
     open: Option<(MessageId, usize)>,
     /// The last message after the last tool call.
@@ -45,7 +45,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: CallKind) -> Self {
         Self {
             kind,
             open: None,
@@ -54,38 +54,38 @@ impl Reader {
     }
 
     /// Converts an event of the turn.
-    pub(crate) fn read(&mut self, event: &Event) -> Option<Step> {
+    pub(crate) fn read(&mut self, event: &Event) -> Option<ConvertedEvent> {
         match event {
             Event::Delta { message, text, .. } => {
                 self.passed_on(message, text.len());
-                Step::event(token(text))
+                ConvertedEvent::event(token(text))
             }
             Event::Message { message, text, .. } => {
                 self.output.clone_from(text);
                 // A slow reader finds the message in place of its deltas.
                 let rest = text.get(self.passed_on(message, 0)..).unwrap_or_default();
-                (!rest.is_empty()).then(|| Step::event(token(rest)))?
+                (!rest.is_empty()).then(|| ConvertedEvent::event(token(rest)))?
             }
             Event::Failed { code, message, .. } => Some(self.failed(code, message)),
             Event::TurnEnded {
                 outcome, citations, ..
             } => Some(self.ended(*outcome, citations)),
-            Event::Notice { text, .. } if self.kind == Kind::Run => {
-                Step::event(json!({ "type": "status", "message": text }))
+            Event::Notice { text, .. } if self.kind == CallKind::Run => {
+                ConvertedEvent::event(json!({ "type": "status", "message": text }))
             }
             Event::ToolCall {
                 tool, arguments, ..
             } => {
                 self.output.clear();
                 let call = json!({ "type": "tool_call", "tool": tool, "args": arguments });
-                (self.kind == Kind::Run).then(|| Step::event(call))?
+                (self.kind == CallKind::Run).then(|| ConvertedEvent::event(call))?
             }
             Event::ToolResult {
                 tool, result, code, ..
             } => {
                 self.output.clear();
                 let event = tool_result(tool, result, code.as_deref());
-                (self.kind == Kind::Run).then(|| Step::event(event))?
+                (self.kind == CallKind::Run).then(|| ConvertedEvent::event(event))?
             }
             _ => None,
         }
@@ -101,32 +101,32 @@ impl Reader {
         before
     }
 
-    fn failed(&self, code: &str, message: &str) -> Step {
+    fn failed(&self, code: &str, message: &str) -> ConvertedEvent {
         let code = page_code(code);
-        let error = SiteError::new(code, model_words(code, message));
+        let error = SiteError::new(code, model_message(code, message));
         match self.kind {
-            Kind::Text => Step {
+            CallKind::Text => ConvertedEvent {
                 event: None,
                 end: Some(Err(error)),
             },
-            Kind::Run => Step {
+            CallKind::Run => ConvertedEvent {
                 event: Some(json!({ "type": "error", "error": error })),
                 end: Some(Ok(())),
             },
         }
     }
 
-    fn ended(&self, outcome: Outcome, citations: &[Citation]) -> Step {
+    fn ended(&self, outcome: Outcome, citations: &[Citation]) -> ConvertedEvent {
         if outcome != Outcome::Completed {
             let stopped = SiteError::aborted("the user or another page stopped this");
-            return Step {
+            return ConvertedEvent {
                 event: None,
                 end: Some(Err(stopped)),
             };
         }
         let event = match self.kind {
-            Kind::Text => json!({ "type": "done" }),
-            Kind::Run => {
+            CallKind::Text => json!({ "type": "done" }),
+            CallKind::Run => {
                 let mut last = json!({ "type": "final", "output": self.output });
                 let cited = citations.iter().map(
                     |one| json!({ "source": "tool", "ref": one.reference, "excerpt": one.excerpt }),
@@ -138,7 +138,7 @@ impl Reader {
                 last
             }
         };
-        Step {
+        ConvertedEvent {
             event: Some(event),
             end: Some(Ok(())),
         }
@@ -154,7 +154,7 @@ fn tool_result(tool: &str, result: &Result<Value, String>, code: Option<&str>) -
     let mut event = json!({ "type": "tool_result", "tool": tool, "result": shown });
     if let Err(message) = result {
         let code = code.unwrap_or("ERR_TOOL_FAILED");
-        let message = tool_words(code, message);
+        let message = tool_message(code, message);
         event["error"] = json!({ "code": code, "message": message });
     }
     event
@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn tokens(events: &[Event]) -> Vec<String> {
-        let mut reader = Reader::new(Kind::Text);
+        let mut reader = Reader::new(CallKind::Text);
         let steps = events.iter().filter_map(|event| reader.read(event));
         let tokens = steps.filter_map(|step| Some(step.event?["token"].as_str()?.to_owned()));
         tokens.collect()
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_output_of_a_run_is_the_last_message_after_the_last_tool() {
-        let mut reader = Reader::new(Kind::Run);
+        let mut reader = Reader::new(CallKind::Run);
         let call = CallId::nth(TURN, 1);
         let called = Event::ToolCall {
             turn: TURN,
@@ -267,16 +267,16 @@ mod tests {
             ("no_model", "ERR_MODEL_FAILED"),
             ("storage_full", "ERR_INTERNAL"),
         ] {
-            let step = Reader::new(Kind::Text).read(&failed(code)).unwrap();
+            let step = Reader::new(CallKind::Text).read(&failed(code)).unwrap();
             let error = step.end.unwrap().unwrap_err();
             assert_eq!(error.code, known);
             // The message about a page's own budget is ours.
             assert!(known == "ERR_BUDGET_EXCEEDED" || !error.message.contains("10.0.0.7"));
-            let step = Reader::new(Kind::Run).read(&failed(code)).unwrap();
+            let step = Reader::new(CallKind::Run).read(&failed(code)).unwrap();
             assert_eq!(step.event.unwrap()["error"]["code"], known);
             assert_eq!(step.end, Some(Ok(())));
         }
-        let stopped = Reader::new(Kind::Run).read(&ended(Outcome::Stopped));
+        let stopped = Reader::new(CallKind::Run).read(&ended(Outcome::Stopped));
         let error = stopped.unwrap().end.unwrap().unwrap_err();
         assert_eq!(error.code, "ERR_ABORTED");
     }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     SiteError, Sites, Stream, Visit,
-    permissions::{AskId, Decision, PermissionQuery, ProvidedServer, Used},
+    permissions::{AskId, Decision, PermissionQuery, PermissionUse, ProvidedServer},
     servers::{CONNECT, Registered, Servers, TOOLS},
 };
 
@@ -133,7 +133,7 @@ impl Sites {
             }
         };
         let registering = self.enter_server(origin, id.clone(), &registration, policy, until)?;
-        self.servers.tell().await;
+        self.servers.send().await;
         let ready = async {
             match tokio::time::timeout(CONNECT, self.servers.host.ready(&id)).await {
                 Ok(Ok(())) => None,
@@ -149,10 +149,10 @@ impl Sites {
             self.servers.ready(&id);
         }
         drop(registering);
-        self.servers.tell().await;
+        self.servers.send().await;
         // The query may contain a secret of the site.
         let shown = registration.url.split('?').next().unwrap_or_default();
-        let used = Used {
+        let used = PermissionUse {
             scope: Scope::ServersRegister,
             what: format!("mcp.register {shown}"),
             outcome: match &problem {

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::{
     SiteError, Stream, WebAgent, reader,
-    text::{PROMPT, SYSTEM, first_words, long},
+    text::{PROMPT, SYSTEM, excerpt, long},
     tools::full_name,
-    work::{Kind, Work},
+    work::{Work, WorkKind},
 };
 
 /// Tool calls in a run: default and maximum.
@@ -72,7 +72,7 @@ impl WebAgent {
             read.collect::<Vec<ToolPattern>>()
         });
         let model = self.model(options.provider.as_deref(), options.model.as_deref())?;
-        let kind = Kind::Run {
+        let kind = WorkKind::Run {
             tools,
             all: options.use_all_tools,
         };
@@ -81,11 +81,11 @@ impl WebAgent {
         work.cite = options.require_citations;
         work.system = options.system_prompt;
         let work = Arc::new(work);
-        let title = format!("{}: {}", visit.origin, first_words(&options.task));
+        let title = format!("{}: {}", visit.origin, excerpt(&options.task));
         let session = self.make_session(&work, title, model, true).await?;
         let status = json!({ "type": "status", "message": "Thinking" });
         stream.event(status).await;
-        let answer = self.answer(stream, session, options.task, reader::Kind::Run);
+        let answer = self.answer(stream, session, options.task, reader::CallKind::Run);
         let result = answer.await;
         self.drop_work(session).await;
         result

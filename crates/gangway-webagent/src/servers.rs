@@ -7,7 +7,7 @@ use std::{
 };
 
 use gangway_core::{Origin, Tool, ToolError, ToolName};
-use gangway_mcp::{Host, Rest, ServerId, ServerSpec, Settings, UrlPolicy};
+use gangway_mcp::{Host, ResultPart, ServerId, ServerSpec, Settings, UrlPolicy};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -23,13 +23,13 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(20);
 /// The servers of all sites.
 pub(crate) struct Servers {
     pub(crate) host: Arc<Host>,
-    known: Mutex<Known>,
+    known: Mutex<SiteServers>,
     /// Serializes updates of the host, so that the last update is the current state.
     telling: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct SiteServers {
     pub(crate) servers: BTreeMap<ServerId, Registered>,
     /// When the last page of an origin left.
     left: BTreeMap<Origin, Instant>,
@@ -71,7 +71,7 @@ impl Servers {
         }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, SiteServers> {
         self.known.lock()
     }
 
@@ -147,18 +147,18 @@ impl Servers {
             known.servers.retain(|_, one| {
                 let lasts = one.until.is_none_or(|until| until > now);
                 // "Allow once" is not stored anywhere else.
-                let kept = one.until.is_none().then_some(one.url.as_str());
-                lasts && !gone.contains(&one.origin) && (!one.ready || may(&one.origin, kept))
+                let stored = one.until.is_none().then_some(one.url.as_str());
+                lasts && !gone.contains(&one.origin) && (!one.ready || may(&one.origin, stored))
             });
             known.servers.len() < before
         };
         if changed {
-            self.tell().await;
+            self.send().await;
         }
     }
 
     /// Updates the host's list of servers.
-    pub(crate) async fn tell(&self) {
+    pub(crate) async fn send(&self) {
         let _telling = self.telling.lock().await;
         let specs = {
             let known = self.lock();
@@ -178,14 +178,14 @@ impl Servers {
     }
 
     /// The rest of a truncated result.
-    pub(crate) fn rest(&self, origin: &Origin, handle: &str, offset: usize) -> Option<Rest> {
+    pub(crate) fn rest(&self, origin: &Origin, handle: &str, offset: usize) -> Option<ResultPart> {
         self.host.rest(origin.as_str(), handle, offset)
     }
 
     /// Removes a server.
     pub(crate) async fn remove(&self, id: &ServerId) {
         self.lock().servers.remove(id);
-        self.tell().await;
+        self.send().await;
     }
 
     pub(crate) async fn shutdown(&self) {

@@ -14,12 +14,12 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Place, SiteError, Visit, chat, frames,
+    Embedding, SiteError, Visit, chat, frames,
     lanes::Lanes,
     limits,
     outbox::Outbox,
     own_tools,
-    permissions::{By, Permissions, TabId},
+    permissions::{Actor, Permissions, TabId},
     servers::Servers,
     work::Work,
 };
@@ -90,7 +90,7 @@ impl Sites {
         &self,
         origin: Origin,
         tab: TabId,
-        (place, by): (Place, By),
+        (place, by): (Embedding, Actor),
         locked: bool,
         stop: &CancellationToken,
     ) -> Result<Arc<Visit>, SiteError> {

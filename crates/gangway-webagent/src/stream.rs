@@ -4,14 +4,14 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use gangway_core::{Command, Ended, Receipt, Scope, SessionId, Source, WhenBusy};
+use gangway_core::{Command, Receipt, Scope, SessionId, Source, SubscriptionEnd, WhenBusy};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    SiteError, SiteTold, Visit, WebAgent,
-    permissions::Used,
-    reader::{Kind, Reader, Step},
+    SiteError, SiteServerMessage, Visit, WebAgent,
+    permissions::PermissionUse,
+    reader::{CallKind, ConvertedEvent, Reader},
 };
 
 /// Bytes of events that are read from the log at once.
@@ -35,7 +35,7 @@ impl Stream {
             // A page with a full backlog can still abort.
             () = self.stop.cancelled() => return,
         }
-        self.visit.tell(SiteTold::Event {
+        self.visit.send(SiteServerMessage::Event {
             id: self.call,
             event,
         });
@@ -49,12 +49,12 @@ impl WebAgent {
         stream: &Stream,
         session: SessionId,
         prompt: String,
-        kind: Kind,
+        kind: CallKind,
     ) -> Result<(), SiteError> {
         let origin = &stream.visit.origin;
         let (scope, what) = match kind {
-            Kind::Text => (Scope::ModelPrompt, "ai.prompt"),
-            Kind::Run => (Scope::ModelTools, "agent.run"),
+            CallKind::Text => (Scope::ModelPrompt, "ai.prompt"),
+            CallKind::Run => (Scope::ModelTools, "agent.run"),
         };
         self.permissions.check(origin, scope)?;
         let mut changes = self.permissions.changes();
@@ -89,11 +89,11 @@ impl WebAgent {
                     }
                 }
                 () = stream.visit.outbox.room(), if !waiting.is_empty() => {
-                    let Some(Step { event, end }) = waiting.pop_front() else {
+                    let Some(ConvertedEvent { event, end }) = waiting.pop_front() else {
                         continue;
                     };
                     if let Some(event) = event {
-                        stream.visit.tell(SiteTold::Event { id: stream.call, event });
+                        stream.visit.send(SiteServerMessage::Event { id: stream.call, event });
                     }
                     if let Some(end) = end {
                         break end;
@@ -107,7 +107,7 @@ impl WebAgent {
                         waiting.extend(own.filter_map(|logged| reader.read(&logged.event)));
                     }
                     // Events that are no longer in memory are read from the store.
-                    Ok(Err(Ended::Slow)) => log = live.subscribe(log.after()),
+                    Ok(Err(SubscriptionEnd::Slow)) => log = live.subscribe(log.after()),
                     Ok(Err(_)) => break Err(stopped()),
                     Err(error) => break Err(error.into()),
                 },
@@ -117,7 +117,7 @@ impl WebAgent {
             // It may have ended already.
             let _ = live.submit(Command::Stop).await;
         }
-        let used = Used {
+        let used = PermissionUse {
             scope,
             what: what.to_owned(),
             outcome: result.as_ref().err().map_or("ok", |error| error.code),

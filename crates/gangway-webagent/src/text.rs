@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AGENT, SiteError, Stream, Visit, WebAgent, reader,
-    work::{Kind, Work},
+    work::{Work, WorkKind},
 };
 
 /// Maximum length of a system prompt, and of a prompt.
@@ -55,7 +55,7 @@ impl WebAgent {
             let message = "no model is connected to this Gangway yet";
             return Err(SiteError::new("ERR_MODEL_FAILED", message));
         }
-        let mut work = Work::new(visit, Kind::Text);
+        let mut work = Work::new(visit, WorkKind::Text);
         work.system = options.system_prompt;
         work.temperature = options.temperature;
         let id = format!("text-{}", &new_secret()[..16]);
@@ -90,12 +90,12 @@ impl WebAgent {
         let session = match *held {
             Some(session) => session,
             None => {
-                let title = format!("{}: {}", visit.origin, first_words(&input));
+                let title = format!("{}: {}", visit.origin, excerpt(&input));
                 let made = self.make_session(&text.work, title, text.model.clone(), true);
                 *held.insert(made.await?)
             }
         };
-        let answer = self.answer(stream, session, input, reader::Kind::Text);
+        let answer = self.answer(stream, session, input, reader::CallKind::Text);
         let result = tokio::select! {
             result = answer => result,
             () = text.over.cancelled() => Err(gone()),
@@ -181,7 +181,7 @@ impl WebAgent {
 }
 
 /// The beginning of a text, as a title.
-pub(crate) fn first_words(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().take(60).collect()
 }

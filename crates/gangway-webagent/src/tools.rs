@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::{
     SiteError, Sites, Visit,
     own_tools::PAGE,
-    permissions::{By, Used},
+    permissions::{Actor, PermissionUse},
 };
 
 /// The context of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum For {
+pub(crate) enum ToolContext {
     /// The page itself.
     Page,
     /// A task of the page for an agent.
@@ -66,11 +66,11 @@ impl Sites {
         &self,
         visit: &Visit,
         tool: &ToolName,
-        purpose: For,
+        purpose: ToolContext,
     ) -> Result<(), ToolError> {
         let own = tool.server() == PAGE;
         // A page can run its own code anyway.
-        if own && purpose != For::Page {
+        if own && purpose != ToolContext::Page {
             return Ok(());
         }
         let of_site = self.servers.has(&visit.origin, tool.server());
@@ -78,7 +78,7 @@ impl Sites {
             self.permissions
                 .check(&visit.origin, Scope::ServersRegister)?;
         }
-        if of_site && purpose == For::Chat {
+        if of_site && purpose == ToolContext::Chat {
             return Ok(());
         }
         self.permissions.check(&visit.origin, Scope::ToolsCall)?;
@@ -95,7 +95,7 @@ impl Sites {
         visit: &Visit,
         tool: &ToolName,
         arguments: Value,
-        purpose: For,
+        purpose: ToolContext,
     ) -> Result<Value, ToolError> {
         let mut changes = self.permissions.changes();
         let result = match self.may_call(visit, tool, purpose) {
@@ -117,14 +117,14 @@ impl Sites {
             }
         };
         let outcome = result.as_ref().err().map_or("ok", ToolError::code);
-        let used = Used {
+        let used = PermissionUse {
             scope: Scope::ToolsCall,
             what: tool.to_string(),
             outcome,
             by: match purpose {
                 // It is the user's own conversation.
-                For::Chat => By::Person,
-                For::Page | For::Run => visit.by,
+                ToolContext::Chat => Actor::Person,
+                ToolContext::Page | ToolContext::Run => visit.by,
             },
         };
         self.permissions.note(&visit.origin, used);
@@ -184,11 +184,11 @@ impl Sites {
         self.permissions.check(&visit.origin, Scope::ToolsCall)?;
         let mut known = self.tools_of(visit);
         // A page must not learn of tools that it may not call.
-        known.retain(|one| self.may_call(visit, &one.name, For::Page).is_ok());
+        known.retain(|one| self.may_call(visit, &one.name, ToolContext::Page).is_ok());
         // An invalid name is on no list.
         let tool = full_name(&known, tool)
             .map_err(|message| SiteError::new("ERR_TOOL_NOT_ALLOWED", message))?;
-        let called = self.call_tool(visit, &tool, arguments, For::Page);
+        let called = self.call_tool(visit, &tool, arguments, ToolContext::Page);
         Ok(called.await?)
     }
 }

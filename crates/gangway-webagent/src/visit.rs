@@ -16,9 +16,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     chat::Chat,
     error::SiteError,
-    frames::Place,
+    frames::Embedding,
     outbox::Outbox,
-    permissions::{By, Presence, TabId},
+    permissions::{Actor, Presence, TabId},
     text::Text,
 };
 
@@ -34,9 +34,9 @@ pub struct Visit {
     /// Its tab.
     pub tab: TabId,
     /// Its position in the tab.
-    pub place: Place,
+    pub place: Embedding,
     /// How it reaches Gangway, as the audit log names it.
-    pub by: By,
+    pub by: Actor,
     /// Messages to it.
     pub outbox: Arc<Outbox>,
     /// The tools that it implements.
@@ -45,7 +45,7 @@ pub struct Visit {
     pub over: CancellationToken,
     locked: AtomicBool,
     delegated_by: OnceLock<Origin>,
-    doing: Mutex<Doing>,
+    doing: Mutex<VisitState>,
     /// It as a page of a session.
     pub session_page: Arc<Page>,
     /// Until the page is closed.
@@ -54,7 +54,7 @@ pub struct Visit {
 }
 
 #[derive(Default)]
-struct Doing {
+struct VisitState {
     /// The highest number of a call, which reveals a call that is repeated after a lost connection.
     last_call: u64,
     calls: HashMap<u64, CancellationToken>,
@@ -71,7 +71,7 @@ struct Doing {
 impl Visit {
     pub(crate) fn new(
         id: String,
-        (origin, tab, place, by): (Origin, TabId, Place, By),
+        (origin, tab, place, by): (Origin, TabId, Embedding, Actor),
         locked: bool,
         presence: Presence,
         outbox: Arc<Outbox>,
@@ -244,7 +244,7 @@ impl Visit {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Doing> {
+    fn lock(&self) -> MutexGuard<'_, VisitState> {
         self.doing.lock()
     }
 }

@@ -11,7 +11,7 @@ use crate::SiteError;
 /// Messages of the broker.
 #[derive(Debug, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum BrokerSays {
+pub enum BrokerClientMessage {
     /// The first message: the page that it brokers for.
     Hello(BrokerHello),
     /// A call of the page.

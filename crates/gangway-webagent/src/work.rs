@@ -3,20 +3,20 @@
 use std::sync::{Arc, Weak};
 
 use futures_util::future::BoxFuture;
-use gangway_agents::{Brief, Briefing, router::route};
+use gangway_agents::{TurnSettings, TurnSettingsSource, router::route};
 use gangway_core::{AgentError, Origin, Scope, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_http::auth::ToolPattern;
 use gangway_mcp::read_result;
 use gangway_models::Provider;
 use serde_json::Value;
 
-use crate::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::For};
+use crate::{Sites, Visit, metered::Metered, own_tools::PAGE, tools::ToolContext};
 
 /// Maximum number of tool calls in one turn of a chat.
 const CHAT_CALLS: u32 = 10;
 
 /// The purpose of a page's session.
-pub(crate) enum Kind {
+pub(crate) enum WorkKind {
     /// Plain conversation.
     Text,
     /// One task, with tools.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 pub(crate) struct Work {
     pub(crate) visit: Weak<Visit>,
     pub(crate) origin: Origin,
-    pub(crate) kind: Kind,
+    pub(crate) kind: WorkKind,
     pub(crate) system: Option<String>,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tool_calls: u32,
@@ -45,10 +45,10 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn new(visit: &Arc<Visit>, kind: Kind) -> Self {
+    pub(crate) fn new(visit: &Arc<Visit>, kind: WorkKind) -> Self {
         let max_tool_calls = match kind {
-            Kind::Chat { .. } => CHAT_CALLS,
-            Kind::Text | Kind::Run { .. } => 0,
+            WorkKind::Chat { .. } => CHAT_CALLS,
+            WorkKind::Text | WorkKind::Run { .. } => 0,
         };
         Self {
             visit: Arc::downgrade(visit),
@@ -76,13 +76,14 @@ impl Sites {
 
     /// The tools for one turn.
     fn tools_for(&self, work: &Work, visit: &Visit, prompt: &str) -> Vec<Arc<Tool>> {
-        let may =
-            |tool: &Arc<Tool>, purpose: For| self.may_call(visit, &tool.name, purpose).is_ok();
+        let may = |tool: &Arc<Tool>, purpose: ToolContext| {
+            self.may_call(visit, &tool.name, purpose).is_ok()
+        };
         match &work.kind {
-            Kind::Text => Vec::new(),
-            Kind::Run { tools: named, all } => {
+            WorkKind::Text => Vec::new(),
+            WorkKind::Run { tools: named, all } => {
                 let mut tools = self.tools_of(visit);
-                tools.retain(|tool| may(tool, For::Run));
+                tools.retain(|tool| may(tool, ToolContext::Run));
                 if let Some(named) = named {
                     tools.retain(|tool| named.iter().any(|pattern| pattern.has(&tool.name)));
                 } else if !all {
@@ -93,17 +94,17 @@ impl Sites {
                 }
                 tools
             }
-            Kind::Chat { tools: named } => {
+            WorkKind::Chat { tools: named } => {
                 let mut tools = self.tools_of(visit);
-                tools.retain(|tool| may(tool, For::Chat));
+                tools.retain(|tool| may(tool, ToolContext::Chat));
                 if let Some(named) = named {
-                    let meant = |tool: &Tool, name: &String| {
+                    let target = |tool: &Tool, name: &String| {
                         tool.name.tool() == name
                             || name
                                 .parse()
                                 .is_ok_and(|one: ToolPattern| one.has(&tool.name))
                     };
-                    tools.retain(|tool| named.iter().any(|name| meant(tool, name)));
+                    tools.retain(|tool| named.iter().any(|name| target(tool, name)));
                 }
                 tools
             }
@@ -111,7 +112,7 @@ impl Sites {
     }
 }
 
-impl Briefing for Sites {
+impl TurnSettingsSource for Sites {
     fn models(&self, session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
         let work = self.lock_works().get(&session).cloned();
         match work {
@@ -125,12 +126,12 @@ impl Briefing for Sites {
         }
     }
 
-    fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError> {
+    fn brief(&self, session: SessionId, prompt: &str) -> Result<TurnSettings, AgentError> {
         let (work, visit) = self.work(session)?;
         let needed = match work.kind {
-            Kind::Text => Scope::ModelPrompt,
-            Kind::Run { .. } => Scope::ModelTools,
-            Kind::Chat { .. } => Scope::ChatOpen,
+            WorkKind::Text => Scope::ModelPrompt,
+            WorkKind::Run { .. } => Scope::ModelTools,
+            WorkKind::Chat { .. } => Scope::ChatOpen,
         };
         let refused = self.permissions.check(&visit.origin, needed);
         refused.map_err(|refused| AgentError {
@@ -138,7 +139,7 @@ impl Briefing for Sites {
             message: refused.to_string(),
             retryable: false,
         })?;
-        Ok(Brief {
+        Ok(TurnSettings {
             system: work.system.clone(),
             temperature: work.temperature,
             tools: self.tools_for(&work, &visit, prompt),
@@ -172,8 +173,8 @@ impl Toolbox for Sites {
             let found = self.work(session);
             let (work, visit) = found.map_err(|gone| ToolError::Unavailable(gone.message))?;
             let purpose = match work.kind {
-                Kind::Chat { .. } => For::Chat,
-                Kind::Text | Kind::Run { .. } => For::Run,
+                WorkKind::Chat { .. } => ToolContext::Chat,
+                WorkKind::Text | WorkKind::Run { .. } => ToolContext::Run,
             };
             self.call_tool(&visit, &tool, arguments, purpose).await
         })

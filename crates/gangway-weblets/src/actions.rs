@@ -102,7 +102,7 @@ impl Weblets {
             "open-url" => self.open_url(launch, read(params)?).await,
             // The log says it already, and the chat shows the log.
             "notify" => {
-                read::<Notify>(params).and_then(|wish| match wish.message.trim().is_empty() {
+                read::<Notify>(params).and_then(|body| match body.message.trim().is_empty() {
                     true => Err(denied("`message` must not be empty")),
                     false => Ok(json!({ "shown": true })),
                 })
@@ -195,9 +195,9 @@ impl Weblets {
         session: &Session,
         launch: &Launch,
         request: &str,
-        wish: SaveFile,
+        body: SaveFile,
     ) -> Result<Value, AppRefusal> {
-        let content = match (wish.content, wish.encoding.as_deref()) {
+        let content = match (body.content, body.encoding.as_deref()) {
             (Value::String(text), None | Some("utf8" | "utf-8" | "text")) => Bytes::from(text),
             (Value::String(text), Some("base64")) => BASE64_STANDARD
                 .decode(text)
@@ -209,13 +209,13 @@ impl Weblets {
             // A report is often an object; it is kept as people read it.
             (other, _) => serde_json::to_vec_pretty(&other).unwrap_or_default().into(),
         };
-        let path: FilePath = wish.filename.parse().map_err(denied)?;
+        let path: FilePath = body.filename.parse().map_err(denied)?;
         let size = content.len();
-        let words = format!(
+        let message = format!(
             "save {} ({size} bytes) in the folder of this session.",
             path.as_str()
         );
-        self.consent(launch, "save-file", words, None).await?;
+        self.consent(launch, "save-file", message, None).await?;
         let cwd = session.profile().map_err(denied)?.cwd;
         let folder = self.launches.workspaces.open(Path::new(&cwd)).await;
         let folder = folder.map_err(denied)?;
@@ -225,16 +225,16 @@ impl Weblets {
         Ok(json!({ "saved": true, "path": path.as_str(), "bytes": size }))
     }
 
-    async fn open_url(&self, launch: &Launch, wish: OpenUrl) -> Result<Value, AppRefusal> {
-        if !wish.url.starts_with("https://") && !wish.url.starts_with("http://") {
+    async fn open_url(&self, launch: &Launch, request: OpenUrl) -> Result<Value, AppRefusal> {
+        if !request.url.starts_with("https://") && !request.url.starts_with("http://") {
             return Err(denied("the URL must begin with http:// or https://"));
         }
         // It is opened as it is, so it is seen as it is.
-        if !is_visible(&wish.url) {
+        if !is_visible(&request.url) {
             return Err(denied("the URL contains invisible characters"));
         }
-        let words = format!("open {}", wish.url.chars().take(500).collect::<String>());
-        self.consent(launch, "open-url", words, Some(wish.url))
+        let message = format!("open {}", request.url.chars().take(500).collect::<String>());
+        self.consent(launch, "open-url", message, Some(request.url))
             .await?;
         Ok(json!({ "opened": true }))
     }
@@ -244,22 +244,22 @@ impl Weblets {
         session: &Session,
         launch: &Launch,
         request: &str,
-        wish: CallTool,
+        body: CallTool,
     ) -> Result<Value, AppRefusal> {
-        let tool: ToolName = wish.tool.parse().map_err(denied)?;
-        let shown = escape_line(&wish.arguments.to_string());
+        let tool: ToolName = body.tool.parse().map_err(denied)?;
+        let shown = escape_line(&body.arguments.to_string());
         // The user must see all of it before allowing it.
         if shown.chars().count() > SHOWN {
-            let words = format!(
+            let message = format!(
                 "the arguments must be at most {SHOWN} characters, so that the user can read them"
             );
-            return Err(denied(words));
+            return Err(denied(message));
         }
-        let words = format!("call the tool {tool} with {shown}");
+        let message = format!("call the tool {tool} with {shown}");
         let grant = format!("call-tool:{tool}");
-        self.consent(launch, &grant, words, None).await?;
+        self.consent(launch, &grant, message, None).await?;
         self.begin(session, launch, request).await?;
-        let called = self.toolbox.call(session.id(), tool, wish.arguments).await;
+        let called = self.toolbox.call(session.id(), tool, body.arguments).await;
         called.map_err(denied)
     }
 
@@ -269,21 +269,21 @@ impl Weblets {
         session: &Arc<Session>,
         launch: &Launch,
         request: &str,
-        wish: Prompt,
+        body: Prompt,
     ) -> Result<Value, AppRefusal> {
-        if wish.text.trim().is_empty() {
+        if body.text.trim().is_empty() {
             return Err(denied("`text` must not be empty"));
         }
         let name = format!("{}/prompt/{request}", launch.id);
         // A message that was sent before a restart needs no second consent.
-        let said = self.hub.store().once(session.id(), &name).await;
-        if said.map_err(denied)?.is_none() && !self.lets_speak(session, launch, &wish.text).await {
+        let entry = self.hub.store().once(session.id(), &name).await;
+        if entry.map_err(denied)?.is_none() && !self.lets_speak(session, launch, &body.text).await {
             return Err(denied(
                 "the user denied messages of this app in this session",
             ));
         }
         let command = Command::Prompt {
-            prompt: wish.text,
+            prompt: body.text,
             source: Source::Applet {
                 slug: launch.app.to_string(),
             },
@@ -303,10 +303,10 @@ impl Weblets {
                 match &logged.event {
                     Event::Message {
                         turn: of,
-                        text: said,
+                        text: entry,
                         ..
                     } if *of == turn => {
-                        text.clone_from(said);
+                        text.clone_from(entry);
                     }
                     Event::Failed {
                         turn: of, message, ..
@@ -332,14 +332,14 @@ impl Weblets {
         &self,
         session: &Arc<Session>,
         launch: &Launch,
-        words: &str,
+        message: &str,
     ) -> bool {
         // A question stays when the page is gone, as that of an applet does.
         let withdrawn = CancellationToken::new();
         let asker = self.asker(launch).await;
         let word = self
             .consents
-            .request(session, asker, words, &withdrawn, || {})
+            .request(session, asker, message, &withdrawn, || {})
             .await;
         matches!(word, Ok(ConsentOutcome::Allowed))
     }

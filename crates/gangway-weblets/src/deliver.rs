@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use gangway_apps::manifest::Delivery;
 use gangway_core::{
-    AppNews, AppRefusal, Command, Error, Launch, LaunchId, Leave, Noted, Receipt, Result, Session,
-    Slug, Source, WhenBusy,
+    AppEvent, AppEventKind, AppRefusal, Command, Consent, Error, Launch, LaunchId, Receipt, Result,
+    Session, Slug, Source, WhenBusy,
 };
 use serde_json::Value;
 
-use crate::{Launches, Weblets, launch::is_ours, order::Turn};
+use crate::{Launches, Weblets, launch::is_ours, order::MessageTurn};
 
 /// Nesting limit of payloads, params and results.
 pub(crate) const DEEPEST: usize = 64;
@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) params: Value,
 }
 
-pub(crate) type Answer = std::result::Result<Value, AppRefusal>;
+pub(crate) type AppResult = std::result::Result<Value, AppRefusal>;
 
 impl Launches {
     /// Appends to the log of a launch's session; returns the number. A turn ends when the session has it in its queue.
@@ -40,14 +40,14 @@ impl Launches {
         &self,
         session: &Session,
         launch: &Launch,
-        news: AppNews,
-        turn: Option<Turn>,
+        app_event: AppEvent,
+        turn: Option<MessageTurn>,
     ) -> Result<u64> {
-        let inside = match &news {
-            AppNews::Emitted { payload, .. } | AppNews::Told { payload, .. } => Some(payload),
-            AppNews::Requested { params, .. } => Some(params),
-            AppNews::Answered { result, .. } => result.as_ref().ok(),
-            AppNews::Launched { .. } | AppNews::Taken { .. } | AppNews::Begun { .. } => None,
+        let inside = match &app_event {
+            AppEvent::Emitted { payload, .. } | AppEvent::Told { payload, .. } => Some(payload),
+            AppEvent::Requested { params, .. } => Some(params),
+            AppEvent::Answered { result, .. } => result.as_ref().ok(),
+            AppEvent::Launched { .. } | AppEvent::Taken { .. } | AppEvent::Begun { .. } => None,
         };
         // More deeply nested values could be written, but not read again.
         if inside.is_some_and(|value| is_deeper(value, DEEPEST)) {
@@ -56,12 +56,12 @@ impl Launches {
         let command = Command::App {
             launch: launch.id,
             app: launch.app.clone(),
-            news: Box::new(news),
+            app_event: Box::new(app_event),
         };
         let enqueued = session.enqueue(command).await?;
         drop(turn);
         match enqueued.receipt().await? {
-            Receipt::Noted { seq } => Ok(seq),
+            Receipt::Logged { seq } => Ok(seq),
             _ => Ok(0),
         }
     }
@@ -76,17 +76,17 @@ impl Launches {
     ) -> Result<bool> {
         if self
             .hub()?
-            .noted(launch, Noted::Emitted, id)
+            .find_app_event(launch, AppEventKind::Emitted, id)
             .await?
             .is_none()
         {
             return Ok(false);
         }
-        let news = AppNews::Taken {
+        let app_event = AppEvent::Taken {
             id: id.to_owned(),
             by: by.to_owned(),
         };
-        self.note(session, launch, news, None).await?;
+        self.note(session, launch, app_event, None).await?;
         Ok(true)
     }
 
@@ -98,8 +98,10 @@ impl Launches {
         request: &str,
     ) -> Result<()> {
         let request = request.to_owned();
-        let news = AppNews::Begun { request };
-        self.note(session, launch, news, None).await.map(|_| ())
+        let app_event = AppEvent::Begun { request };
+        self.note(session, launch, app_event, None)
+            .await
+            .map(|_| ())
     }
 
     /// Answers a request. False if there is none with this id.
@@ -108,23 +110,23 @@ impl Launches {
         session: &Session,
         launch: &Launch,
         request: &str,
-        result: Answer,
+        result: AppResult,
         by: &str,
     ) -> Result<bool> {
         if self
             .hub()?
-            .noted(launch, Noted::Requested, request)
+            .find_app_event(launch, AppEventKind::Requested, request)
             .await?
             .is_none()
         {
             return Ok(false);
         }
-        let news = AppNews::Answered {
+        let app_event = AppEvent::Answered {
             request: request.to_owned(),
             result,
             by: by.to_owned(),
         };
-        self.note(session, launch, news, None).await?;
+        self.note(session, launch, app_event, None).await?;
         Ok(true)
     }
 
@@ -136,14 +138,14 @@ impl Launches {
         event: String,
         payload: Value,
         source: Source,
-        turn: Option<Turn>,
+        turn: Option<MessageTurn>,
     ) -> Result<u64> {
-        let news = AppNews::Told {
+        let app_event = AppEvent::Told {
             event,
             payload,
             source,
         };
-        self.note(session, launch, news, turn).await
+        self.note(session, launch, app_event, turn).await
     }
 }
 
@@ -155,7 +157,7 @@ impl Weblets {
         launch: &Launch,
         about: Option<&gangway_apps::App>,
         emit: Emit,
-        turn: Turn,
+        turn: MessageTurn,
     ) -> Result<std::result::Result<bool, AppRefusal>> {
         let inside = launch.in_house;
         if !inside
@@ -166,7 +168,7 @@ impl Weblets {
                 .await?
             && self
                 .hub
-                .noted(launch, Noted::Emitted, &emit.id)
+                .find_app_event(launch, AppEventKind::Emitted, &emit.id)
                 .await?
                 .is_none()
         {
@@ -181,64 +183,64 @@ impl Weblets {
         }
         let delivery = manifest.map(|manifest| manifest.delivery(&emit.event));
         let wants_turn = inside && delivery == Some(Delivery::Turn);
-        let leave = match wants_turn {
+        let consent = match wants_turn {
             true => {
                 self.hub
-                    .leave(session.id(), &Slug::from(launch.app.clone()))
+                    .consent(session.id(), &Slug::from(launch.app.clone()))
                     .await?
             }
-            false => Leave::Denied,
+            false => Consent::Denied,
         };
-        let news = AppNews::Emitted {
+        let app_event = AppEvent::Emitted {
             id: emit.id.clone(),
             event: emit.event.clone(),
             payload: emit.payload.clone(),
             declared,
-            turn: leave == Leave::Allowed,
+            turn: consent == Consent::Allowed,
             taken: inside,
         };
         self.launches
-            .note(session, launch, news, Some(turn))
+            .note(session, launch, app_event, Some(turn))
             .await?;
-        match leave {
-            Leave::Allowed => self.tell_as_turn(session, launch, &emit).await?,
+        match consent {
+            Consent::Allowed => self.send_as_turn(session, launch, &emit).await?,
             // The user is asked, and the app need not wait for the decision.
-            Leave::Open => {
+            Consent::Open => {
                 let (weblets, session, launch) =
                     (Arc::clone(self), Arc::clone(session), launch.clone());
                 let emit = emit.clone();
                 self.http.sockets.spawn(async move {
-                    let words = said(&emit);
-                    if weblets.lets_speak(&session, &launch, &words).await {
-                        let told = weblets.tell_as_turn(&session, &launch, &emit).await;
-                        if let Err(error) = told {
+                    let text = event_text(&emit);
+                    if weblets.lets_speak(&session, &launch, &text).await {
+                        let outgoing = weblets.send_as_turn(&session, &launch, &emit).await;
+                        if let Err(error) = outgoing {
                             tracing::warn!(%error, "an event of an app could not start a turn");
                         }
                     }
                 });
             }
-            Leave::Denied | Leave::Once => {}
+            Consent::Denied | Consent::Once => {}
         }
         if inside {
             return Ok(Ok(true));
         }
         Ok(Ok(self
             .hub
-            .noted(launch, Noted::Taken, &emit.id)
+            .find_app_event(launch, AppEventKind::Taken, &emit.id)
             .await?
             .is_some()))
     }
 
-    async fn tell_as_turn(&self, session: &Session, launch: &Launch, emit: &Emit) -> Result<()> {
+    async fn send_as_turn(&self, session: &Session, launch: &Launch, emit: &Emit) -> Result<()> {
         let command = Command::Prompt {
-            prompt: said(emit),
+            prompt: event_text(emit),
             source: Source::Applet {
                 slug: launch.app.to_string(),
             },
             shown: true,
             when_busy: WhenBusy::Queue,
         };
-        let name = Noted::Carried.name(launch.id, &emit.id);
+        let name = AppEventKind::Carried.name(launch.id, &emit.id);
         session.submit_once(command, name).await.map(|_| ())
     }
 
@@ -248,8 +250,8 @@ impl Weblets {
         session: &Arc<Session>,
         launch: &Launch,
         request: Request,
-        turn: Turn,
-    ) -> Result<Option<Answer>> {
+        turn: MessageTurn,
+    ) -> Result<Option<AppResult>> {
         let Request { id, action, params } = request;
         if !launch.in_house
             && self
@@ -259,7 +261,7 @@ impl Weblets {
                 .await?
             && self
                 .hub
-                .noted(launch, Noted::Requested, &id)
+                .find_app_event(launch, AppEventKind::Requested, &id)
                 .await?
                 .is_none()
         {
@@ -267,19 +269,21 @@ impl Weblets {
             let code = "E-AGT-005".to_owned();
             return Ok(Some(Err(AppRefusal { code, message })));
         }
-        let news = AppNews::Requested {
+        let app_event = AppEvent::Requested {
             request: id.clone(),
             action: action.clone(),
             params: params.clone(),
         };
         self.launches
-            .note(session, launch, news, Some(turn))
+            .note(session, launch, app_event, Some(turn))
             .await?;
         // A repeated request that is being carried out is not carried out twice. Taken before the lookup of the
         // answer, which is stored first.
-        let busy = Busy::begin(self, launch.id, &id);
-        if let Some((_, AppNews::Answered { result, .. })) =
-            self.hub.noted(launch, Noted::Answered, &id).await?
+        let busy = RequestInProgress::begin(self, launch.id, &id);
+        if let Some((_, AppEvent::Answered { result, .. })) = self
+            .hub
+            .find_app_event(launch, AppEventKind::Answered, &id)
+            .await?
         {
             return Ok(Some(result));
         }
@@ -298,9 +302,14 @@ impl Weblets {
         let Some(busy) = busy else {
             return Ok(None);
         };
-        if self.hub.noted(launch, Noted::Begun, &id).await?.is_some() {
+        if self
+            .hub
+            .find_app_event(launch, AppEventKind::Begun, &id)
+            .await?
+            .is_some()
+        {
             self.launches
-                .answer_request(session, launch, &id, Err(cut_off()), "gangway")
+                .answer_request(session, launch, &id, Err(interrupted()), "gangway")
                 .await?;
             return Ok(None);
         }
@@ -337,17 +346,16 @@ pub(crate) fn is_deeper(value: &Value, left: usize) -> bool {
 }
 
 /// The answer to a request that was interrupted by a restart: like after a timeout, its effect is unknown.
-fn cut_off() -> AppRefusal {
-    let words =
-        "the server stopped while this was in progress; it may or may not have taken effect";
+fn interrupted() -> AppRefusal {
+    let text = "the server stopped while this was in progress; it may or may not have taken effect";
     AppRefusal {
         code: "E-AGT-005".to_owned(),
-        message: words.to_owned(),
+        message: text.to_owned(),
     }
 }
 
 /// An event as a message to the agent.
-fn said(emit: &Emit) -> String {
+fn event_text(emit: &Emit) -> String {
     match &emit.payload {
         Value::Null => format!("event {}", emit.event),
         payload => format!("event {} {payload}", emit.event),
@@ -355,12 +363,12 @@ fn said(emit: &Emit) -> String {
 }
 
 /// Marks a request as in progress until dropped.
-struct Busy {
+struct RequestInProgress {
     weblets: Arc<Weblets>,
     key: (LaunchId, String),
 }
 
-impl Busy {
+impl RequestInProgress {
     fn begin(weblets: &Arc<Weblets>, launch: LaunchId, request: &str) -> Option<Self> {
         let key = (launch, request.to_owned());
         let fresh = weblets.busy.lock().insert(key.clone());
@@ -371,7 +379,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestInProgress {
     fn drop(&mut self) {
         self.weblets.busy.lock().remove(&self.key);
     }

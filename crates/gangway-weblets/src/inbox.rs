@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use gangway_core::{AppNews, Event, Launch, Logged, Result};
+use gangway_core::{AppEvent, Event, Launch, Logged, Result};
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ pub struct Item {
     pub at: Timestamp,
     /// Its size in the log.
     size: usize,
-    pub news: AppNews,
+    pub app_event: AppEvent,
 }
 
 #[derive(Default)]
@@ -50,8 +50,8 @@ struct State {
 
 impl Item {
     fn is_over(&self, now: Timestamp) -> bool {
-        let limit = match self.news {
-            AppNews::Requested { .. } => REQUEST,
+        let limit = match self.app_event {
+            AppEvent::Requested { .. } => REQUEST,
             _ => EVENT,
         };
         now.duration_since(self.at) >= limit
@@ -62,16 +62,18 @@ impl State {
     /// Drops items that timed out.
     fn expire(&mut self, now: Timestamp) {
         let over = self.open.values().filter(|item| item.is_over(now));
-        let names: Vec<String> = over.filter_map(|item| name_of(&item.news)).collect();
+        let names: Vec<String> = over.filter_map(|item| name_of(&item.app_event)).collect();
         for name in names {
             self.remove(&name);
         }
     }
 
-    fn take_in(&mut self, launch: &Launch, logged: &Logged) {
+    fn ingest(&mut self, launch: &Launch, logged: &Logged) {
         self.read = logged.seq;
         let Event::App {
-            launch: of, news, ..
+            launch: of,
+            app_event,
+            ..
         } = &logged.event
         else {
             return;
@@ -79,22 +81,26 @@ impl State {
         if *of != launch.id {
             return;
         }
-        match news {
-            AppNews::Emitted { taken: false, .. } => self.add(logged, news),
-            AppNews::Requested { action, .. } if !is_ours(launch, action) => self.add(logged, news),
-            AppNews::Taken { id, .. } => self.remove(&format!("e/{id}")),
-            AppNews::Answered { request, .. } => self.remove(&format!("r/{request}")),
+        match app_event {
+            AppEvent::Emitted { taken: false, .. } => self.add(logged, app_event),
+            AppEvent::Requested { action, .. } if !is_ours(launch, action) => {
+                self.add(logged, app_event)
+            }
+            AppEvent::Taken { id, .. } => self.remove(&format!("e/{id}")),
+            AppEvent::Answered { request, .. } => self.remove(&format!("r/{request}")),
             _ => {}
         }
     }
 
-    fn add(&mut self, logged: &Logged, news: &AppNews) {
-        let Some(name) = name_of(news) else { return };
+    fn add(&mut self, logged: &Logged, app_event: &AppEvent) {
+        let Some(name) = name_of(app_event) else {
+            return;
+        };
         let item = Item {
             seq: logged.seq,
             at: logged.at,
             size: logged.size,
-            news: news.clone(),
+            app_event: app_event.clone(),
         };
         self.bytes += item.size;
         self.open.insert(logged.seq, item);
@@ -111,10 +117,10 @@ impl State {
 }
 
 /// The key of an item.
-fn name_of(news: &AppNews) -> Option<String> {
-    match news {
-        AppNews::Emitted { id, .. } => Some(format!("e/{id}")),
-        AppNews::Requested { request, .. } => Some(format!("r/{request}")),
+fn name_of(app_event: &AppEvent) -> Option<String> {
+    match app_event {
+        AppEvent::Emitted { id, .. } => Some(format!("e/{id}")),
+        AppEvent::Requested { request, .. } => Some(format!("r/{request}")),
         _ => None,
     }
 }
@@ -160,7 +166,7 @@ impl Inbox {
                 return Ok(state);
             }
             for logged in &page.events {
-                state.take_in(launch, logged);
+                state.ingest(launch, logged);
             }
         }
     }
@@ -214,7 +220,7 @@ mod tests {
     fn what_a_page_waited_for_long_enough_is_over() {
         let at = Timestamp::UNIX_EPOCH;
         let (id, payload) = ("x".to_owned(), serde_json::Value::Null);
-        let event = AppNews::Emitted {
+        let event = AppEvent::Emitted {
             id: id.clone(),
             event: "a".to_owned(),
             payload: payload.clone(),
@@ -222,18 +228,18 @@ mod tests {
             turn: false,
             taken: false,
         };
-        let request = AppNews::Requested {
+        let request = AppEvent::Requested {
             request: id,
             action: "a".to_owned(),
             params: payload,
         };
-        for (news, seconds) in [(event, 30), (request, 60)] {
+        for (app_event, seconds) in [(event, 30), (request, 60)] {
             let (seq, size) = (1, 1);
             let item = Item {
                 seq,
                 at,
                 size,
-                news,
+                app_event,
             };
             assert!(!item.is_over(at + SignedDuration::from_secs(seconds - 1)));
             assert!(item.is_over(at + SignedDuration::from_secs(seconds)));

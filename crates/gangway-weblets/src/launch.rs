@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use gangway_apps::context::{Context, Refused, complete};
+use gangway_apps::context::{Context, ContextError, complete};
 use gangway_core::{
     AppAgent, AppName, Command, Error, Launch, LaunchId, NewSession, SessionId, event::now,
 };
@@ -23,7 +23,7 @@ const WORD: usize = 80;
 const CAPABILITIES: usize = 64;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wish {
+pub(crate) struct LaunchRequest {
     /// Default is the session's agent.
     pub(crate) agent: Option<AppAgent>,
     pub(crate) data: Map<String, Value>,
@@ -58,7 +58,7 @@ impl Launches {
         })
     }
 
-    pub(crate) async fn launch(&self, app: &str, wish: Wish) -> ApiResult<Launched> {
+    pub(crate) async fn launch(&self, app: &str, request: LaunchRequest) -> ApiResult<Launched> {
         let app = self.find_app(app).await?;
         if let Some(problem) = app.broken() {
             let message = format!("{} cannot be launched: {problem}", app.name);
@@ -75,45 +75,45 @@ impl Launches {
                 message,
             ));
         }
-        let embed_origin = wish.embed_origin.as_deref().map(checked_origin);
+        let embed_origin = request.embed_origin.as_deref().map(checked_origin);
         let embed_origin = embed_origin.transpose()?;
         let Context {
             data,
             config,
             mut warnings,
-        } = complete(&app.manifest.agent.context, wish.data, wish.config).map_err(refused)?;
+        } = complete(&app.manifest.agent.context, request.data, request.config).map_err(refused)?;
         let deep = |fields: &Map<String, Value>| {
             fields.values().any(|value| is_deeper(value, DEEPEST - 1))
         };
         if deep(&data) || deep(&config) {
             return Err(Error::TooDeep { limit: DEEPEST }.into());
         }
-        if let Some(agent) = &wish.agent {
+        if let Some(agent) = &request.agent {
             check_agent(agent)?;
         }
         let hub = self.hub()?;
-        let (session, profile) = match wish.session {
+        let (session, profile) = match request.session {
             Some(id) => (id, hub.describe(id).await?.0),
             None => {
-                let inside = wish.agent.as_ref().map(|agent| agent.name.clone());
+                let inside = request.agent.as_ref().map(|agent| agent.name.clone());
                 let inside = inside.filter(|name| hub.agents().get(name).is_ok());
-                let wish = NewSession {
+                let request = NewSession {
                     title: Some(app.manifest.title.clone()),
                     agent: inside,
                     ..NewSession::default()
                 };
                 Sessions::new(Arc::clone(&hub), Arc::clone(&self.workspaces))
-                    .create(wish)
+                    .create(request)
                     .await?
             }
         };
         let untitled = profile.title.is_none();
-        let in_house = match &wish.agent {
+        let in_house = match &request.agent {
             None => true,
             // An external agent may use any name.
-            Some(agent) => !wish.outside && agent.name == profile.agent,
+            Some(agent) => !request.outside && agent.name == profile.agent,
         };
-        let agent = wish.agent.unwrap_or_else(|| AppAgent {
+        let agent = request.agent.unwrap_or_else(|| AppAgent {
             name: profile.agent,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             capabilities: Vec::new(),
@@ -137,7 +137,7 @@ impl Launches {
             in_house,
             data,
             config,
-            reload: wish.reload,
+            reload: request.reload,
             created_at,
             expires_at: created_at + SignedDuration::from_hours(hours),
         };
@@ -253,10 +253,10 @@ pub(crate) fn checked_origin(text: &str) -> ApiResult<String> {
     }
 }
 
-fn refused(why: Refused) -> ApiError {
+fn refused(why: ContextError) -> ApiError {
     let (status, code) = match why {
-        Refused::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "context_too_large"),
-        Refused::Wrong(_) => (StatusCode::BAD_REQUEST, "invalid_context"),
+        ContextError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "context_too_large"),
+        ContextError::Wrong(_) => (StatusCode::BAD_REQUEST, "invalid_context"),
     };
     ApiError::new(status, code, why.to_string())
 }

@@ -8,7 +8,7 @@ use gangway_http::Http;
 use gangway_workspaces::Workspaces;
 use parking_lot::Mutex;
 
-use crate::{inbox::Inbox, presence::Presence, token::Known};
+use crate::{inbox::Inbox, presence::Presence, token::CachedPass};
 
 /// Limits of cached addresses, in number and bytes of their launches.
 const KNOWN: usize = 1000;
@@ -26,7 +26,7 @@ pub struct Launches {
     pub presence: Arc<Presence>,
     inboxes: Mutex<HashMap<LaunchId, Arc<Inbox>>>,
     /// Recently opened addresses, by launch and hash.
-    pub(crate) known: Cache<(LaunchId, String), Arc<Known>>,
+    pub(crate) known: Cache<(LaunchId, String), Arc<CachedPass>>,
 }
 
 impl Launches {

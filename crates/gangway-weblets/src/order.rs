@@ -4,28 +4,28 @@ use tokio::sync::oneshot;
 
 /// Gives each message its turn.
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct MessageOrder {
     last: Option<oneshot::Receiver<()>>,
 }
 
 /// The turn of one message; it ends when this is dropped.
-pub(crate) struct Turn {
+pub(crate) struct MessageTurn {
     before: Option<oneshot::Receiver<()>>,
     _end: oneshot::Sender<()>,
 }
 
-impl Order {
+impl MessageOrder {
     /// The turn after those that were given out.
-    pub(crate) fn next(&mut self) -> Turn {
+    pub(crate) fn next(&mut self) -> MessageTurn {
         let (end, ended) = oneshot::channel();
-        Turn {
+        MessageTurn {
             before: self.last.replace(ended),
             _end: end,
         }
     }
 }
 
-impl Turn {
+impl MessageTurn {
     /// Waits until the turns before have ended.
     pub(crate) async fn begin(&mut self) {
         if let Some(before) = &mut self.before {
@@ -43,8 +43,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_begins_when_the_one_before_ends_whichever_is_polled_first() {
-        let mut order = Order::default();
+    fn a_turn_begins_when_the_previous_one_ends_whichever_is_polled_first() {
+        let mut order = MessageOrder::default();
         let (mut first, mut second, mut third) = (order.next(), order.next(), order.next());
         let mut last = Box::pin(third.begin());
         assert!(last.as_mut().now_or_never().is_none());

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use gangway_core::{
-    AppName, Error, Launch, LaunchId, Pass, Result,
+    AppName, Error, Launch, LaunchId, LaunchPass, Result,
     secret::{hash, new_secret},
     store::Versioned,
 };
@@ -75,7 +75,7 @@ fn is_secret(text: &str) -> bool {
 }
 
 /// A page that may be shown with its context.
-pub(crate) struct Opened {
+pub(crate) struct OpenedPage {
     pub(crate) launch: Arc<Launch>,
     pub(crate) data: Arc<str>,
     /// The origin of the page that embeds this one, if it is not ours.
@@ -87,9 +87,9 @@ pub(crate) struct Opened {
 }
 
 /// An opened address, as stored. Neither it nor its launch changes any more, but both may be removed.
-pub(crate) struct Known {
+pub(crate) struct CachedPass {
     at: Instant,
-    pass: Versioned<Pass>,
+    pass: Versioned<LaunchPass>,
     launch: Arc<Launch>,
     data: Arc<str>,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Known {
 /// How long a cached address is valid; a removal is noticed after that.
 const TRUSTED: Duration = Duration::from_millis(500);
 
-pub(crate) enum Shown {
+pub(crate) enum PageAccess {
     Page(Box<Launch>),
     /// Expired.
     Ended,
@@ -106,7 +106,7 @@ pub(crate) enum Shown {
 }
 
 pub(crate) enum Admission {
-    Opened(Box<Opened>),
+    Opened(Box<OpenedPage>),
     Expired,
     /// Another browser opened it.
     Used,
@@ -124,7 +124,7 @@ impl Launches {
             launch: launch.id,
             secret: new_secret(),
         };
-        let pass = Pass {
+        let pass = LaunchPass {
             browser: None,
             embed_origin,
             expires_at: launch.expires_at,
@@ -184,14 +184,14 @@ impl Launches {
     }
 
     /// A cached address, unless its session was deleted since.
-    async fn known(&self, launch: LaunchId, hash: &str) -> Option<Arc<Known>> {
+    async fn known(&self, launch: LaunchId, hash: &str) -> Option<Arc<CachedPass>> {
         let known = self.known.get(&(launch, hash.to_owned()))?;
         let there = known.at.elapsed() < TRUSTED
             && self.hub().ok()?.open(known.launch.session).await.is_ok();
         there.then_some(known)
     }
 
-    async fn look_up(&self, launch: LaunchId, hash: &str) -> Result<Option<Arc<Known>>> {
+    async fn look_up(&self, launch: LaunchId, hash: &str) -> Result<Option<Arc<CachedPass>>> {
         let at = Instant::now();
         let Some(pass) = self.hub()?.pass(launch, hash).await? else {
             return Ok(None);
@@ -201,7 +201,7 @@ impl Launches {
             Err(Error::LaunchNotFound(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let known = Arc::new(Known {
+        let known = Arc::new(CachedPass {
             at,
             data: serde_json::to_string(&found.data)
                 .unwrap_or_default()
@@ -241,31 +241,31 @@ impl Launches {
     }
 
     /// The launch of a page that proves that it was shown: the address alone is not enough.
-    pub(crate) async fn shown(&self, token: &Token, proof: &str) -> Result<Shown> {
+    pub(crate) async fn shown(&self, token: &Token, proof: &str) -> Result<PageAccess> {
         let Some(pass) = self.hub()?.pass(token.launch, &token.hash()).await? else {
-            return Ok(Shown::Unknown);
+            return Ok(PageAccess::Unknown);
         };
         let proven = pass.value.browser.as_ref().is_some_and(|browser| {
             let wanted = token.proof(browser);
             bool::from(wanted.as_bytes().ct_eq(proof.as_bytes()))
         });
         if !proven {
-            return Ok(Shown::Unknown);
+            return Ok(PageAccess::Unknown);
         }
         if pass.value.expires_at <= Timestamp::now() {
-            return Ok(Shown::Ended);
+            return Ok(PageAccess::Ended);
         }
         match self.hub()?.launch(token.launch).await {
-            Ok(launch) => Ok(Shown::Page(Box::new(launch))),
-            Err(Error::LaunchNotFound(_)) => Ok(Shown::Unknown),
+            Ok(launch) => Ok(PageAccess::Page(Box::new(launch))),
+            Err(Error::LaunchNotFound(_)) => Ok(PageAccess::Unknown),
             Err(error) => Err(error),
         }
     }
 }
 
-impl Known {
+impl CachedPass {
     fn open(&self, cookie: Option<String>, proof: String) -> Admission {
-        Admission::Opened(Box::new(Opened {
+        Admission::Opened(Box::new(OpenedPage {
             launch: Arc::clone(&self.launch),
             data: Arc::clone(&self.data),
             embed_origin: self.pass.value.embed_origin.clone(),

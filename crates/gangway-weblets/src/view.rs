@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
-use gangway_core::{AppNews, Event, Hub, Launch, LaunchId, PageKind, ToolError, tool_error};
+use gangway_core::{AppEvent, Event, Hub, Launch, LaunchId, PageKind, ToolError, tool_error};
 use gangway_pages::{NewPage, PageEvents, PageView, from_log};
 use serde_json::{Value, json};
 
@@ -50,7 +50,9 @@ impl PageView for View {
                 after,
                 wait,
                 |event| match event {
-                    Event::App { launch, news, .. } if *launch == self.launch => said(news),
+                    Event::App {
+                        launch, app_event, ..
+                    } if *launch == self.launch => said(app_event),
                     _ => None,
                 },
             )
@@ -60,12 +62,12 @@ impl PageView for View {
 }
 
 /// What the app said, as an event of its page.
-fn said(news: &AppNews) -> Option<Value> {
-    match news {
-        AppNews::Emitted { event, payload, .. } => {
+fn said(app_event: &AppEvent) -> Option<Value> {
+    match app_event {
+        AppEvent::Emitted { event, payload, .. } => {
             Some(json!({ "type": "event", "event": event, "payload": payload }))
         }
-        AppNews::Requested {
+        AppEvent::Requested {
             request,
             action,
             params,

@@ -41,17 +41,17 @@ impl Sessions {
     }
 
     /// Creates a session. Without `cwd` it gets a default folder.
-    pub async fn create(&self, wish: NewSession) -> Result<(SessionId, Profile)> {
+    pub async fn create(&self, request: NewSession) -> Result<(SessionId, Profile)> {
         let id = SessionId::new();
-        Ok((id, self.create_as(id, wish).await?))
+        Ok((id, self.create_as(id, request).await?))
     }
 
     /// The same with an id of the caller's choice.
-    pub async fn create_as(&self, id: SessionId, mut wish: NewSession) -> Result<Profile> {
-        if wish.cwd.is_empty() {
-            wish.cwd = self.workspaces.folder(id).to_string_lossy().into_owned();
+    pub async fn create_as(&self, id: SessionId, mut request: NewSession) -> Result<Profile> {
+        if request.cwd.is_empty() {
+            request.cwd = self.workspaces.folder(id).to_string_lossy().into_owned();
         }
-        self.hub.create(id, wish).await
+        self.hub.create(id, request).await
     }
 
     /// Removes the sessions for a single task that were last used before then; returns their number.

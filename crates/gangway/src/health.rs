@@ -10,7 +10,7 @@ use axum::{
 use gangway_http::{
     access::{Scope, asset, scope},
     error::{ApiError, ApiResult},
-    metrics::Doing,
+    metrics::AgentLabels,
     routes::Routes,
 };
 
@@ -84,7 +84,7 @@ async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
         app.http
             .metrics
             .agents
-            .get_or_create(&Doing { state })
+            .get_or_create(&AgentLabels { state })
             .set(count);
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -126,20 +126,26 @@ async fn list(State(app): State<Arc<App>>) -> axum::Json<KeyList> {
 ))]
 async fn create(
     State(app): State<Arc<App>>,
-    Json(wish): Json<CreateKey>,
+    Json(request): Json<CreateKey>,
 ) -> ApiResult<impl IntoResponse> {
-    let name: KeyName = wish
+    let name: KeyName = request
         .name
         .parse()
         .map_err(|error: NoKeyName| ApiError::invalid(error.to_string()))?;
-    if wish.scopes.is_empty() || wish.scopes.len() > MOST_SCOPES {
+    if request.scopes.is_empty() || request.scopes.len() > MOST_SCOPES {
         let message = format!("`scopes` must have 1 to {MOST_SCOPES} scopes");
         return Err(ApiError::invalid(message));
     }
-    let lasts = wish.expires_in.map(|s| SignedDuration::from_secs(s.into()));
+    let lasts = request
+        .expires_in
+        .map(|s| SignedDuration::from_secs(s.into()));
     let expires_at = lasts.map(|lasts| Timestamp::now() + lasts);
-    let warnings = unmatched(&app, &wish.scopes);
-    let mut key = app.http.keys.create(&name, wish.scopes, expires_at).await?;
+    let warnings = unmatched(&app, &request.scopes);
+    let mut key = app
+        .http
+        .keys
+        .create(&name, request.scopes, expires_at)
+        .await?;
     key.warnings = warnings;
     Ok((StatusCode::CREATED, axum::Json(key)))
 }
@@ -209,7 +215,7 @@ async fn login(
     State(app): State<Arc<App>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    Json(wish): Json<Login>,
+    Json(request): Json<Login>,
 ) -> ApiResult<axum::Json<LoggedIn>> {
     let text = |name| {
         headers
@@ -219,7 +225,7 @@ async fn login(
     let origin = text(header::ORIGIN).ok_or_else(|| {
         ApiError::invalid("only pages log in; programs send their key with every request")
     })?;
-    let shown = wish.key.trim();
+    let shown = request.key.trim();
     let key = app.http.keys.find(shown);
     if key.is_none() && !app.http.logins.redeem(shown, Instant::now()) {
         return Err(app.http.guard.login_failed(peer.ip()));

@@ -1,5 +1,9 @@
 // The REST calls about applets: which there are, and which may speak in a session.
-import type { AppletList, Decision, Speakers } from "./generated/wire.js";
+import type {
+  AppletList,
+  ConsentDecision,
+  AppletConsentList,
+} from "./generated/wire.js";
 import { Http } from "./http.js";
 
 export class Applets {
@@ -15,7 +19,10 @@ export class Applets {
   }
 
   /** Who can speak in a session. */
-  speakers(sessionId: string, signal?: AbortSignal): Promise<Speakers> {
+  speakers(
+    sessionId: string,
+    signal?: AbortSignal,
+  ): Promise<AppletConsentList> {
     return this.#http.get(path(sessionId), { signal });
   }
 
@@ -23,8 +30,8 @@ export class Applets {
   decide(
     sessionId: string,
     applet: string,
-    speak: Decision,
-  ): Promise<Speakers> {
+    speak: ConsentDecision,
+  ): Promise<AppletConsentList> {
     const slug = encodeURIComponent(applet);
     return this.#http.put(`${path(sessionId)}/${slug}`, { body: { speak } });
   }

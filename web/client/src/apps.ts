@@ -9,7 +9,7 @@ import type {
   LaunchedApp,
   LaunchInfo,
   OpenedLaunch,
-  ToldApp,
+  SentAppEvent,
   TrustFolder,
 } from "./generated/wire.js";
 import { Http } from "./http.js";
@@ -66,7 +66,11 @@ export class Apps {
   }
 
   /** Sends an event to the pages of a launch, as its agent. */
-  tell(launchId: string, event: string, payload?: unknown): Promise<ToldApp> {
+  tell(
+    launchId: string,
+    event: string,
+    payload?: unknown,
+  ): Promise<SentAppEvent> {
     const body = { event, payload };
     return this.#http.post(`${launchPath(launchId)}/events`, { body });
   }

@@ -1,7 +1,7 @@
 // How frames become a conversation.
 import { expect, test } from "vitest";
 import { fold, prepend, type Conversation } from "../src/fold.js";
-import type { FeedFrame, PageNews } from "../src/generated/wire.js";
+import type { FeedFrame, PageEntry } from "../src/generated/wire.js";
 import {
   AT,
   delta,
@@ -320,7 +320,7 @@ test("context usage is the last reported value", () => {
 
 test("a call of a page's tool by somebody else is an entry with its result, and who opened is none", () => {
   const page = { pageId: "p-1", pageKind: "app", name: "todo" } as const;
-  const frame = (seq: number, news: PageNews): FeedFrame => ({
+  const frame = (seq: number, news: PageEntry): FeedFrame => ({
     ...{ type: "page", seq, at: AT, ...page, news },
   });
   const by = { kind: "agent", name: "claude" } as const;

@@ -4,15 +4,15 @@ import { Bridge, type NativePort } from "./bridge.js";
 import { browserName } from "./browser.js";
 import { AgentApiError } from "@gangway/client/extension";
 import type {
-  ContentAsks,
-  OwnAsks,
+  ContentRequest,
+  OwnPageRequest,
   ReadAnswer,
   ShotAnswer,
 } from "./content-wire.js";
 import { serveOwn } from "./own-pages.js";
 import { servePage } from "./pages.js";
 import { isReadable, readTab } from "./read-tab.js";
-import { takeScreenshot, type ShotWish } from "./screenshot.js";
+import { takeScreenshot, type ScreenshotRequest } from "./screenshot.js";
 import { isOwn, originOf } from "./sender.js";
 import { HOST } from "./wire.js";
 import { OwnWindows } from "./windows.js";
@@ -91,7 +91,7 @@ runtime.onConnect.addListener((port) => {
   } else port.disconnect();
 });
 
-type Asked = ContentAsks | OwnAsks;
+type Asked = ContentRequest | OwnPageRequest;
 
 runtime.onMessage.addListener((message: Asked, sender, answer) => {
   if (message.type === "answer") {
@@ -127,7 +127,7 @@ runtime.onMessage.addListener((message: Asked, sender, answer) => {
 
 /** Who did not click gets no window, but for the first question of the page itself; the others are on the badge, in the popup and in the side panel. */
 function mayOpen(
-  { ask, clicked, first }: Extract<ContentAsks, { type: "ask" }>,
+  { ask, clicked, first }: Extract<ContentRequest, { type: "ask" }>,
   frame: number | undefined,
 ): boolean {
   if (!/^[\w-]{1,64}$/.test(ask)) return false;
@@ -151,7 +151,7 @@ async function read(
 async function screenshot(
   tabId: number,
   { url, frameId, documentId }: chrome.runtime.MessageSender,
-  wish: ShotWish,
+  wish: ScreenshotRequest,
 ): Promise<ShotAnswer> {
   try {
     if (frameId !== 0 || !isReadable(url)) {

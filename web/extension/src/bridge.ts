@@ -54,7 +54,7 @@ export interface PageHandlers {
   closed: (trouble: Trouble | null) => void;
 }
 
-export interface PageWish {
+export interface PageOpenRequest {
   origin: string;
   tab: string;
   /** The pages around it, nearest first. */
@@ -150,7 +150,7 @@ export class Bridge {
 
   /** Opens the connection of one document; the origin in the request comes from the browser. */
   openPage(
-    wish: PageWish,
+    wish: PageOpenRequest,
     handlers: PageHandlers,
   ): { send(frame: string): void; close(): void } {
     const page = `v${(this.#count += 1)}`;

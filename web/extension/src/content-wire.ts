@@ -5,18 +5,18 @@ import type {
   Screenshot,
 } from "@gangway/client/web-agent";
 import type { Action } from "./act.js";
-import type { ShotWish } from "./screenshot.js";
+import type { ScreenshotRequest } from "./screenshot.js";
 
 /** The event that hands the isolated world its port, before any script of the page runs. */
 export const HANDOVER = "gangway:port";
 
-export type ContentAsks =
+export type ContentRequest =
   /** The person is asked about this; whether they clicked here lately, and whether it is the document's first question. */
   | { type: "ask"; ask: string; clicked: boolean; first: boolean }
   /** The text of this document. */
   | { type: "read" }
   /** A picture of this document. */
-  | ({ type: "screenshot" } & ShotWish)
+  | ({ type: "screenshot" } & ScreenshotRequest)
   /** The page opened a chat. */
   | { type: "chat"; chatId: string; url: string }
   /** Another page is in the tab. */
@@ -25,7 +25,7 @@ export type ContentAsks =
   | { type: "servers"; count: number };
 
 /** What the popup asks of the background. */
-export interface OwnAsks {
+export interface OwnPageRequest {
   type: "answer";
   ask: string;
 }

@@ -14,7 +14,7 @@ import {
   HANDOVER,
   type ActAnswer,
   type ActHere,
-  type ContentAsks,
+  type ContentRequest,
   type ListServers,
   type ReadAnswer,
   type ShotAnswer,
@@ -119,9 +119,9 @@ function undone(): AgentApiError {
   return new AgentApiError("ERR_INTERNAL", words);
 }
 
-async function ask<T>(message: ContentAsks): Promise<T | null> {
+async function ask<T>(message: ContentRequest): Promise<T | null> {
   try {
-    return await chrome.runtime.sendMessage<ContentAsks, T>(message);
+    return await chrome.runtime.sendMessage<ContentRequest, T>(message);
   } catch {
     // The background is gone: the connection reports it too.
     return null;

@@ -9,7 +9,7 @@ import {
 } from "./wire.js";
 
 /** From a page of the extension to its background. */
-export type OwnSays =
+export type OwnPageMessage =
   | { id: number; type: string; fields?: Record<string, unknown> }
   | { id: number; cancel: true }
   | { retry: true };
@@ -37,7 +37,7 @@ export function serveOwn(port: Port, bridge: Bridge): void {
   tell({ state: bridge.state });
 
   port.onMessage.addListener((message) => {
-    const said = message as OwnSays;
+    const said = message as OwnPageMessage;
     if ("retry" in said) bridge.retry();
     else if ("cancel" in said) open.get(said.id)?.cancel();
     else ask(said);
@@ -49,7 +49,11 @@ export function serveOwn(port: Port, bridge: Bridge): void {
     release();
   });
 
-  function ask({ id, type, fields = {} }: Extract<OwnSays, { type: string }>) {
+  function ask({
+    id,
+    type,
+    fields = {},
+  }: Extract<OwnPageMessage, { type: string }>) {
     if (RESERVED.test(type)) {
       const message = `Unknown message type: ${type}`;
       tell({ id, error: { code: "unknown_type", message } });

@@ -18,12 +18,12 @@ const NO_FRAMES =
 const BLANK =
   ":root { opacity: 0 !important } :root, body { background: none !important }";
 
-export interface ShotWish {
+export interface ScreenshotRequest {
   format?: "png" | "jpeg" | undefined;
   quality?: number | undefined;
 }
 
-export interface ShotOptions extends ShotWish {
+export interface ShotOptions extends ScreenshotRequest {
   /** Leaves frames blank, since they may show what is not the page's to see. */
   hidesFrames: boolean;
 }
@@ -181,7 +181,7 @@ async function capture(tabId: number, windowId: number): Promise<string> {
 /** The picture as it may be passed on: smaller, or with less quality, until it fits. */
 async function shrink(
   dataUrl: string,
-  { format = "jpeg", quality = 0.8 }: ShotWish,
+  { format = "jpeg", quality = 0.8 }: ScreenshotRequest,
 ): Promise<Screenshot> {
   const whole = await createImageBitmap(bytesIn(dataUrl));
   let scale = Math.min(1, MAX_SIDE / Math.max(whole.width, whole.height));

@@ -3,7 +3,7 @@ import type {
   BridgeHello,
   BridgeProblem,
   BridgeStatus,
-  BridgeTold,
+  BridgeMessage,
 } from "@gangway/client";
 
 /** The native messaging host, as its manifest names it. */
@@ -29,18 +29,18 @@ export type ToBridge =
   | { type: "page_close"; page: string };
 
 /** One piece of a message that is too long for one. */
-export type Part = Extract<BridgeTold, { type: "part" }>;
+export type Part = Extract<BridgeMessage, { type: "part" }>;
 
 /** Responses to a request; results and events are those of the server. */
 export type BridgeAnswer =
-  | Extract<BridgeTold, { type: "error" }>
+  | Extract<BridgeMessage, { type: "error" }>
   | { type: `${string}_event`; request_id: string; n: number; event: unknown }
   | { type: `${string}_result`; request_id: string; result: unknown };
 
 /** From the bridge, once its parts are joined. */
 export type FromBridge =
   | BridgeAnswer
-  | Extract<BridgeTold, { type: "status" }>
+  | Extract<BridgeMessage, { type: "status" }>
   | { type: "page_frame"; page: string; frame: string };
 
 /** Everything that goes wrong on the way to Gangway or there. */

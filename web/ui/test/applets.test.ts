@@ -4,7 +4,7 @@ import {
   Http,
   type EventFrame,
   type FeedFrame,
-  type Speaker,
+  type AppletConsent,
 } from "@gangway/client";
 import { beforeEach, expect, test, vi } from "vitest";
 import { boundsOf, moved, within } from "../src/applets/share.js";
@@ -43,7 +43,10 @@ function asks(applet: string): FeedFrame {
   return { type: "applet.asks", seq: 1, at: AT, applet, prompt: "Hm?" };
 }
 
-function speaker(slug: string, fields: Partial<Speaker> = {}): Speaker {
+function speaker(
+  slug: string,
+  fields: Partial<AppletConsent> = {},
+): AppletConsent {
   return { slug, name: slug.toUpperCase(), speak: "ask", ...fields };
 }
 

@@ -4,7 +4,7 @@ import {
   Http,
   type AppEntry,
   type AppFrame,
-  type AppNews,
+  type AppEvent,
 } from "@gangway/client";
 import { beforeEach, expect, test } from "vitest";
 import { launchedIn } from "../src/apps/address.js";
@@ -34,18 +34,18 @@ function apps(answer: Answer): Apps {
 const AT = "2026-01-02T03:04:05Z";
 const LAUNCH = `l-${"0a".repeat(16)}`;
 
-function entry(seq: number, news: AppNews): AppEntry {
+function entry(seq: number, news: AppEvent): AppEntry {
   const about = { seq, at: AT, launchId: LAUNCH, app: "golf" };
   return { role: "app", streamId: "", hidden: false, ...about, news };
 }
 
-const request: AppNews = {
+const request: AppEvent = {
   what: "request",
   requestId: "r",
   action: "save-file",
   params: { filename: "x" },
 };
-const answer: AppNews = {
+const answer: AppEvent = {
   what: "answer",
   requestId: "r",
   result: null,
@@ -53,7 +53,7 @@ const answer: AppNews = {
   error: null,
   by: "demo",
 };
-const said: AppNews = {
+const said: AppEvent = {
   what: "event",
   id: "e",
   event: "game-over",
@@ -150,7 +150,7 @@ test("an app is called by its title, or by its name", async () => {
 
 test("a request says what became of it", () => {
   const asked = entry(1, request);
-  const words = (...news: AppNews[]) => {
+  const words = (...news: AppEvent[]) => {
     const entries = [asked, ...news.map((each, at) => entry(at + 2, each))];
     return lineOf(asked, "Golf", outcomesIn(entries));
   };
@@ -165,7 +165,7 @@ test("a request says what became of it", () => {
 
 test("an event shows its receiver, once it was acknowledged", () => {
   const event = entry(1, said);
-  const line = (...news: AppNews[]) => {
+  const line = (...news: AppEvent[]) => {
     const entries = [event, ...news.map((each, at) => entry(at + 2, each))];
     return lineOf(event, "Golf", outcomesIn(entries));
   };
@@ -176,14 +176,14 @@ test("an event shows its receiver, once it was acknowledged", () => {
   });
   expect(line({ what: "taken", id: "f", by: "tester" })?.taker).toBeUndefined();
   const silent = [said, request, answer, { what: "taken", id: "e", by: "x" }];
-  expect(silent.map((news) => isSilent(entry(1, news as AppNews)))).toEqual([
+  expect(silent.map((news) => isSilent(entry(1, news as AppEvent)))).toEqual([
     ...[false, false, true, true],
   ]);
   expect(isSilent({ role: "user" })).toBe(false);
 });
 
 test("lines describe events, and an answer has no line of its own", () => {
-  const words = (news: AppNews) =>
+  const words = (news: AppEvent) =>
     lineOf(entry(1, news), "Golf", outcomesIn([]))?.words;
   expect(words({ what: "launched", agent: "demo" })).toBe("demo launched Golf");
   expect(words(said)).toBe("Golf sent game-over");
@@ -202,11 +202,11 @@ test("lines describe events, and an answer has no line of its own", () => {
 });
 
 test("the log shows everything, including events of a newer server", () => {
-  const frame = (news: AppNews): AppFrame => {
+  const frame = (news: AppEvent): AppFrame => {
     const { role: _, ...rest } = entry(1, news);
     return { type: "app", ...rest };
   };
-  const told = (news: AppNews) => tell(frame(news), () => "Golf");
+  const told = (news: AppEvent) => tell(frame(news), () => "Golf");
   expect(told(said)).toMatchObject({ what: "Golf sent game-over" });
   expect(told({ ...said, declared: false }).what).toMatch(/not declared/);
   expect(told(request).what).toBe("Golf requested save-file");

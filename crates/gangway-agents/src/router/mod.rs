@@ -51,17 +51,17 @@ impl Route {
 }
 
 /// Stems, with the words they were found in.
-type Said = BTreeMap<String, String>;
+type Stems = BTreeMap<String, String>;
 
 /// Selects servers for a prompt: those that it names, those that the table has for the other words, and otherwise those
 /// whose tools match best.
 #[must_use]
 pub fn route(sentence: &str, tools: &[Arc<Tool>]) -> Route {
-    let mut said = words(sentence);
+    let mut stems = words(sentence);
     let vocabularies = Vocabulary::of_servers(tools);
     let mut chosen: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for server in vocabularies.keys() {
-        let named = named(server, &said);
+        let named = named(server, &stems);
         if !named.is_empty() {
             chosen.insert((*server).to_owned(), named);
         }
@@ -71,12 +71,12 @@ pub fn route(sentence: &str, tools: &[Arc<Tool>]) -> Route {
         .keys()
         .filter_map(|server| vocabularies.get(server.as_str()))
         .collect();
-    said.retain(|stem, _| !explained.iter().any(|known| known.has(stem)));
-    for (server, why) in by_table(&said, vocabularies.keys().copied()) {
+    stems.retain(|stem, _| !explained.iter().any(|known| known.has(stem)));
+    for (server, why) in by_table(&stems, vocabularies.keys().copied()) {
         chosen.entry(server).or_default().extend(why);
     }
     if chosen.is_empty() {
-        chosen = by_words(&said, &vocabularies);
+        chosen = by_keywords(&stems, &vocabularies);
     }
     Route { servers: chosen }
 }
@@ -87,7 +87,7 @@ pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<A
     if tools.len() <= most {
         return tools;
     }
-    let said = words(sentence);
+    let stems = words(sentence);
     let route = route(sentence, &tools);
     let mut ranked: Vec<(usize, usize)> = tools
         .iter()
@@ -97,7 +97,7 @@ pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<A
             vocabulary.add(tool);
             let own = tool.name.server() == gangway_core::OWN;
             let chosen = own || (!route.servers.is_empty() && route.has(tool.name.server()));
-            let matches = said
+            let matches = stems
                 .keys()
                 .map(|stem| vocabulary.weight(stem))
                 .sum::<usize>();
@@ -105,10 +105,10 @@ pub fn most_fitting(sentence: &str, tools: Vec<Arc<Tool>>, most: usize) -> Vec<A
         })
         .collect();
     ranked.sort_by_key(|(at, score)| (Reverse(*score), *at));
-    let kept: BTreeSet<usize> = ranked.iter().take(most).map(|(at, _)| *at).collect();
+    let stored: BTreeSet<usize> = ranked.iter().take(most).map(|(at, _)| *at).collect();
     let tools = tools.into_iter().enumerate();
     tools
-        .filter(|(at, _)| kept.contains(at))
+        .filter(|(at, _)| stored.contains(at))
         .map(|(_, tool)| tool)
         .collect()
 }
@@ -151,7 +151,7 @@ impl Vocabulary {
 }
 
 /// The words by which a prompt names a server: its whole name, or a distinctive part of it.
-fn named(server: &str, said: &Said) -> Vec<String> {
+fn named(server: &str, stems: &Stems) -> Vec<String> {
     let parts = words(server);
     let shared = |part: &String| SHARED.iter().any(|shared| stem(shared) == *part);
     let mut own: Vec<&String> = parts.keys().filter(|part| !shared(part)).collect();
@@ -159,12 +159,12 @@ fn named(server: &str, said: &Said) -> Vec<String> {
     if own.iter().any(|part| !is_common(part)) {
         own.retain(|part| !is_common(part));
     }
-    let heard: Vec<String> = own
+    let received: Vec<String> = own
         .into_iter()
-        .filter_map(|part| said.get(part).cloned())
+        .filter_map(|part| stems.get(part).cloned())
         .collect();
-    if !heard.is_empty() {
-        return heard;
+    if !received.is_empty() {
+        return received;
     }
     // `OpenStreetMap` for `open-street-map`.
     let joined = |text: &str| -> String {
@@ -172,20 +172,20 @@ fn named(server: &str, said: &Said) -> Vec<String> {
         letters.flat_map(char::to_lowercase).collect()
     };
     let whole = stem(&joined(server));
-    said.get(&whole).cloned().into_iter().collect()
+    stems.get(&whole).cloned().into_iter().collect()
 }
 
 fn by_table<'a>(
-    said: &Said,
+    stems: &Stems,
     servers: impl Iterator<Item = &'a str> + Clone,
 ) -> BTreeMap<String, Vec<String>> {
     let mut chosen: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (keywords, names) in TABLE {
-        let heard: Vec<_> = keywords
+        let received: Vec<_> = keywords
             .iter()
-            .filter_map(|word| said.get(&stem(word)))
+            .filter_map(|word| stems.get(&stem(word)))
             .collect();
-        if heard.is_empty() {
+        if received.is_empty() {
             continue;
         }
         for server in servers.clone() {
@@ -193,7 +193,7 @@ fn by_table<'a>(
             let parts = words(server);
             if names.iter().any(|name| parts.contains_key(&stem(name))) {
                 let why = chosen.entry(server.to_owned()).or_default();
-                why.extend(heard.iter().map(|word| (**word).clone()));
+                why.extend(received.iter().map(|word| (**word).clone()));
             }
         }
     }
@@ -201,11 +201,14 @@ fn by_table<'a>(
 }
 
 /// Ranks servers by the words that they share with a prompt. Rare words count more.
-fn by_words(said: &Said, servers: &BTreeMap<&str, Vocabulary>) -> BTreeMap<String, Vec<String>> {
+fn by_keywords(
+    texts: &Stems,
+    servers: &BTreeMap<&str, Vocabulary>,
+) -> BTreeMap<String, Vec<String>> {
     let mut scored: Vec<(&str, f64, Vec<String>)> = Vec::new();
     for (server, vocabulary) in servers {
         let (mut score, mut why) = (0.0, Vec::new());
-        for (stem, word) in said {
+        for (stem, word) in texts {
             let weight = vocabulary.weight(stem);
             if weight > 0 {
                 let others = servers.values().filter(|other| other.has(stem)).count();

@@ -211,7 +211,7 @@ fn forty_sentences_in_five_languages_find_their_server() {
 }
 
 #[test]
-fn no_more_tools_than_a_provider_takes_are_offered_and_those_that_fit_stay() {
+fn tools_are_limited_to_what_a_provider_accepts_and_those_that_fit_stay() {
     let mut all: Vec<_> = (0..300)
         .map(|n| (format!("filler/do_thing_{n}"), "Does a thing".to_owned()))
         .collect();
@@ -220,8 +220,8 @@ fn no_more_tools_than_a_provider_takes_are_offered_and_those_that_fit_stay() {
         ("wikipedia/search".to_owned(), "Search articles".to_owned()),
     );
     let all: Vec<(&str, &str)> = all.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-    let kept = most_fitting("Search Wikipedia for Rome", tools(&all), 127);
-    assert_eq!(kept.len(), 127);
-    assert!(kept.iter().any(|tool| tool.name.server() == "wikipedia"));
+    let stored = most_fitting("Search Wikipedia for Rome", tools(&all), 127);
+    assert_eq!(stored.len(), 127);
+    assert!(stored.iter().any(|tool| tool.name.server() == "wikipedia"));
     assert_eq!(most_fitting("x", some(), 127).len(), some().len());
 }

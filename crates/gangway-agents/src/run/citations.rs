@@ -34,7 +34,7 @@ impl Sources {
         let text = match result {
             Ok(Value::String(text)) => text.clone(),
             Ok(value) => value.to_string(),
-            Err(words) => words.clone(),
+            Err(message) => message.clone(),
         };
         let reference = names
             .tool(&call.name)

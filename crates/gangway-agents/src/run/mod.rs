@@ -49,7 +49,7 @@ pub struct Finished {
 }
 
 #[derive(Debug)]
-pub enum Broken<E> {
+pub enum RunError<E> {
     Model(ModelError),
     Listener(E),
 }
@@ -115,7 +115,7 @@ pub async fn run<L: Listener>(
     toolbox: &dyn Toolbox,
     mut task: Task,
     listener: &mut L,
-) -> Result<Finished, Broken<L::Error>> {
+) -> Result<Finished, RunError<L::Error>> {
     // One is reserved for the tool that reads on.
     task.tools = most_fitting(sentence(&task.messages), task.tools, MOST_TOOLS - 1);
     // Named from the start, offered once there is something to read.
@@ -145,38 +145,40 @@ pub async fn run<L: Listener>(
             temperature: task.temperature,
             ..ChatRequest::default()
         };
-        let said = listen(models, request, listener).await?;
-        if let Some((input, output)) = said.usage {
-            let heard = listener.used(input, output).await;
-            heard.map_err(Broken::Listener)?;
+        let message = listen(models, request, listener).await?;
+        if let Some((input, output)) = message.usage {
+            let received = listener.used(input, output).await;
+            received.map_err(RunError::Listener)?;
         }
-        usage = add(usage, said.usage);
-        if said.calls.is_empty() || left == 0 {
+        usage = add(usage, message.usage);
+        if message.calls.is_empty() || left == 0 {
             return Ok(Finished {
-                citations: sources.cited(task.cite, &said.text),
-                output: said.text,
+                citations: sources.cited(task.cite, &message.text),
+                output: message.text,
                 usage,
             });
         }
         // Calls above the limit get a result, but are not made.
-        let (now, over) = said.calls.split_at(said.calls.len().min(left as usize));
+        let (now, over) = message
+            .calls
+            .split_at(message.calls.len().min(left as usize));
         left -= u32::try_from(now.len()).unwrap_or(left);
         if now.iter().all(|call| names.tool(&call.name).is_none()) {
-            listener.end_message().await.map_err(Broken::Listener)?;
+            listener.end_message().await.map_err(RunError::Listener)?;
         }
         let mut results = call_all(toolbox, task.session, &names, now, listener).await?;
         for call in over {
             if let Some(tool) = names.tool(&call.name) {
-                let heard = listener.over(&tool).await;
-                heard.map_err(Broken::Listener)?;
+                let received = listener.over(&tool).await;
+                received.map_err(RunError::Listener)?;
             }
-            let words =
+            let reason =
                 "Not called: the limit of tool calls is reached. Answer with the results so far.";
-            results.push((call.clone(), Err(words.to_owned())));
+            results.push((call.clone(), Err(reason.to_owned())));
         }
         task.messages.push(Message::Assistant {
-            text: said.text,
-            calls: said.calls.clone(),
+            text: message.text,
+            calls: message.calls.clone(),
             fields: Default::default(),
         });
         if results.iter().any(|(_, result)| is_cut(result)) {
@@ -213,19 +215,19 @@ pub async fn run<L: Listener>(
 /// The tools of a task, updated with what servers offer now.
 fn with_offered(task: &Task, offered: &[Arc<Tool>]) -> Vec<Arc<Tool>> {
     let now: HashSet<&str> = offered.iter().map(|tool| tool.name.server()).collect();
-    let kept = task.tools.iter();
-    let kept = kept.filter(|tool| !now.contains(tool.name.server()));
-    let tools = kept.chain(offered).cloned().collect();
+    let stored = task.tools.iter();
+    let stored = stored.filter(|tool| !now.contains(tool.name.server()));
+    let tools = stored.chain(offered).cloned().collect();
     most_fitting(sentence(&task.messages), tools, MOST_TOOLS - 1)
 }
 
 /// The last message of the user.
 fn sentence(messages: &[Message]) -> &str {
-    let said = messages.iter().rev().find_map(|message| match message {
+    let entry = messages.iter().rev().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
         _ => None,
     });
-    said.unwrap_or_default()
+    entry.unwrap_or_default()
 }
 
 /// One response of the model.
@@ -239,34 +241,37 @@ async fn listen<L: Listener>(
     models: &dyn Provider,
     request: ChatRequest,
     listener: &mut L,
-) -> Result<Response, Broken<L::Error>> {
-    let mut said = Response {
+) -> Result<Response, RunError<L::Error>> {
+    let mut message = Response {
         text: String::new(),
         calls: Vec::new(),
         usage: None,
     };
-    let mut pieces = models.chat(request).await.map_err(Broken::Model)?;
+    let mut pieces = models.chat(request).await.map_err(RunError::Model)?;
     while let Some(piece) = pieces.next().await {
-        match piece.map_err(Broken::Model)? {
+        match piece.map_err(RunError::Model)? {
             Piece::Text(text) => {
-                listener.token(&text).await.map_err(Broken::Listener)?;
-                said.text.push_str(&text);
+                listener.token(&text).await.map_err(RunError::Listener)?;
+                message.text.push_str(&text);
             }
-            Piece::ToolCall(call) => said.calls.push(call),
-            Piece::Notice(notice) => listener.notice(&notice).await.map_err(Broken::Listener)?,
+            Piece::ToolCall(call) => message.calls.push(call),
+            Piece::Notice(notice) => listener.notice(&notice).await.map_err(RunError::Listener)?,
             // Only for clients of the OpenAI API.
             Piece::Passed(_) => {}
-            Piece::Truncated => listener.notice(TRUNCATED).await.map_err(Broken::Listener)?,
-            Piece::Usage { input, output } => said.usage = Some((input, output)),
+            Piece::Truncated => listener
+                .notice(TRUNCATED)
+                .await
+                .map_err(RunError::Listener)?,
+            Piece::Usage { input, output } => message.usage = Some((input, output)),
         }
     }
-    Ok(said)
+    Ok(message)
 }
 
 /// The notice for a truncated answer.
 const TRUNCATED: &str = "The answer was cut off at the model's output limit.";
 
-type Answered = (ToolCall, Result<Value, String>);
+type ToolAnswers = (ToolCall, Result<Value, String>);
 
 /// Asks for approval of one call after the other, then makes the approved ones concurrently. Results are in the order
 /// of the calls.
@@ -276,34 +281,34 @@ async fn call_all<L: Listener>(
     names: &Names,
     calls: &[ToolCall],
     listener: &mut L,
-) -> Result<Vec<Answered>, Broken<L::Error>> {
+) -> Result<Vec<ToolAnswers>, RunError<L::Error>> {
     let mut running: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
-    let mut results: Vec<Option<Answered>> = vec![None; calls.len()];
+    let mut results: Vec<Option<ToolAnswers>> = vec![None; calls.len()];
     for (n, call) in calls.iter().enumerate() {
         let Some(tool) = names.tool(&call.name) else {
-            let words = format!("There is no tool {:?}.", call.name);
-            results[n] = Some((call.clone(), Err(words)));
+            let message = format!("There is no tool {:?}.", call.name);
+            results[n] = Some((call.clone(), Err(message)));
             continue;
         };
-        let told = listener.call(&tool, &call.arguments).await;
-        let told = told.map_err(Broken::Listener)?;
+        let text = listener.call(&tool, &call.arguments).await;
+        let text = text.map_err(RunError::Listener)?;
         let approved = approve(toolbox, session, &tool, &call.arguments, listener).await;
-        if let Err(denied) = approved.map_err(Broken::Listener)? {
-            let words = denied.to_string();
-            let heard = listener.result(told, &tool, &Err(denied)).await;
-            heard.map_err(Broken::Listener)?;
-            results[n] = Some((call.clone(), Err(words)));
+        if let Err(denied) = approved.map_err(RunError::Listener)? {
+            let message = denied.to_string();
+            let received = listener.result(text, &tool, &Err(denied)).await;
+            received.map_err(RunError::Listener)?;
+            results[n] = Some((call.clone(), Err(message)));
             continue;
         }
         let arguments = call.arguments.clone();
         running.push(Box::pin(async move {
             let result = toolbox.call(session, tool.clone(), arguments).await;
-            (n, told, tool, result)
+            (n, text, tool, result)
         }));
     }
-    while let Some((n, told, tool, result)) = running.next().await {
-        let heard = listener.result(told, &tool, &result).await;
-        heard.map_err(Broken::Listener)?;
+    while let Some((n, text, tool, result)) = running.next().await {
+        let received = listener.result(text, &tool, &result).await;
+        received.map_err(RunError::Listener)?;
         results[n] = Some((calls[n].clone(), result.map_err(|error| error.to_string())));
     }
     Ok(results.into_iter().flatten().collect())
@@ -325,8 +330,8 @@ async fn approve<L: Listener>(
     };
     let options = Choice::ALL.map(|choice| choice.label().to_owned());
     let Some(answer) = listener.ask(&question, &options).await? else {
-        let words = format!("{tool} needs approval, but no user can be asked here");
-        return Ok(Err(denied(words)));
+        let message = format!("{tool} needs approval, but no user can be asked here");
+        return Ok(Err(denied(message)));
     };
     Ok(decided(toolbox, session, tool, &answer).await)
 }
@@ -338,9 +343,9 @@ async fn decided(
     answer: &str,
 ) -> Result<(), ToolError> {
     let Some(choice) = Choice::of(answer) else {
-        let words =
+        let message =
             format!("the person did not approve this call of {tool} and answered: {answer}");
-        return Err(denied(words));
+        return Err(denied(message));
     };
     toolbox.chosen(session, tool, choice).await?;
     match choice.allows() {

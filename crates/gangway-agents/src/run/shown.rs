@@ -20,7 +20,7 @@ impl Shown {
         let mut images = Vec::new();
         let text = match result {
             Ok(value) => text(value, &mut images),
-            Err(words) => words.clone(),
+            Err(message) => message.clone(),
         };
         let mut shown: String = text.chars().take(RESULT_CHARS).collect();
         if shown.len() < text.len() {

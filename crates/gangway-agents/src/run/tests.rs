@@ -12,7 +12,7 @@ use gangway_models::{
 };
 use serde_json::{Value, json};
 
-use super::{Broken, Finished, Listener, Task, run};
+use super::{Finished, Listener, RunError, Task, run};
 
 /// Returns one scripted response per request, and records the requests.
 #[derive(Default)]
@@ -159,7 +159,7 @@ async fn play(
     model: &Model,
     task: Task,
     together: usize,
-) -> (Result<Finished, Broken<()>>, Recorder) {
+) -> (Result<Finished, RunError<()>>, Recorder) {
     let toolbox = Echo(tokio::sync::Barrier::new(together));
     let mut recorded = Recorder::default();
     let finished = run(model, &toolbox, task, &mut recorded).await;
@@ -281,7 +281,7 @@ async fn a_tools_picture_is_shown_to_the_model_as_one() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_told_to_the_model_and_not_called() {
+async fn a_tool_that_is_not_there_is_reported_to_the_model_and_not_called() {
     let model = Model::says(vec![
         vec![call("1", "made_up", json!({}))],
         vec![text("Sorry.")],
@@ -390,6 +390,6 @@ async fn what_a_page_offers_after_a_call_is_what_the_model_is_offered_next() {
 async fn a_model_that_fails_ends_the_run() {
     let (finished, _) = play(&Model::says(Vec::new()), task(5), 1).await;
     assert!(
-        matches!(finished, Err(Broken::Model(error)) if error.message == "nothing more to say")
+        matches!(finished, Err(RunError::Model(error)) if error.message == "nothing more to say")
     );
 }

@@ -6,10 +6,10 @@ use bytes::Bytes;
 use gangway_core::{Event, Logged, Outcome, SessionId, Slug, Source, TurnId};
 use gangway_http::socket::to_json;
 
-use crate::wire::channel::{AppletTold, SourceKind};
+use crate::wire::channel::{AppletServerMessage, SourceKind};
 
 /// The event as JSON, encoded once for all channels; `None` if this channel does not get it.
-pub(super) fn told(
+pub(super) fn encode_event(
     session: SessionId,
     applet: Option<&Slug>,
     state_of: &Slug,
@@ -36,7 +36,7 @@ pub(super) fn told(
     )
 }
 
-fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
+fn frame(session: SessionId, logged: &Logged) -> Option<AppletServerMessage> {
     let seq = logged.seq;
     let stream = |seq| TurnId { session, seq }.to_string();
     Some(match &logged.event {
@@ -45,7 +45,7 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
             version,
             patch,
             ..
-        } => AppletTold::StateUpdate {
+        } => AppletServerMessage::StateUpdate {
             id: None,
             applet: applet.to_string(),
             data: patch.clone(),
@@ -63,7 +63,7 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
                 Source::Agent { .. } => (SourceKind::Agent, None),
                 Source::Page { .. } => (SourceKind::Page, None),
             };
-            AppletTold::MessageStarted {
+            AppletServerMessage::MessageStarted {
                 prompt: prompt.clone(),
                 source,
                 applet_slug,
@@ -72,16 +72,16 @@ fn frame(session: SessionId, logged: &Logged) -> Option<AppletTold> {
                 seq,
             }
         }
-        Event::TurnStarted { turn, .. } => AppletTold::StreamReady {
+        Event::TurnStarted { turn, .. } => AppletServerMessage::StreamReady {
             stream_id: stream(*turn),
             seq,
         },
-        Event::TurnEnded { turn, outcome, .. } => AppletTold::MessageDone {
+        Event::TurnEnded { turn, outcome, .. } => AppletServerMessage::MessageDone {
             stream_id: stream(*turn),
             outcome: (*outcome).into(),
             seq,
         },
-        Event::ReloadAsked { .. } => AppletTold::Reload,
+        Event::ReloadAsked { .. } => AppletServerMessage::Reload,
         _ => return None,
     })
 }

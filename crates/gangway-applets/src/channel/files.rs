@@ -9,10 +9,10 @@ use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 use serde_json::Value;
 
 use super::{
-    Channel, Refusal,
-    out::{Out, message},
+    Channel, RequestError,
+    out::{SocketWriter, message},
 };
-use crate::wire::channel::{AppletAsk, AppletFile, AppletTold, Encoding};
+use crate::wire::channel::{AppletClientMessage, AppletFile, AppletServerMessage, Encoding};
 
 /// Chunk size: large enough to be fast, small enough to interleave with other messages.
 const PIECE: usize = 128 << 10;
@@ -20,7 +20,7 @@ const PIECE: usize = 128 << 10;
 /// Maximum number of listed entries.
 const LISTED: usize = 5000;
 
-impl From<FileError> for Refusal {
+impl From<FileError> for RequestError {
     fn from(error: FileError) -> Self {
         Self::new(error.code(), error.to_string())
     }
@@ -29,14 +29,14 @@ impl From<FileError> for Refusal {
 impl Channel {
     pub(super) async fn use_files(
         self: &Arc<Self>,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
-        ask: AppletAsk,
-    ) -> Result<(), Refusal> {
+        ask: AppletClientMessage,
+    ) -> Result<(), RequestError> {
         let folder = self.folder().await?;
         let answers = id.clone().unwrap_or_default();
         match ask {
-            AppletAsk::ReadFile {
+            AppletClientMessage::ReadFile {
                 path,
                 binary,
                 offset,
@@ -49,7 +49,7 @@ impl Channel {
                     false => send_text(out, answers, &path, read).await,
                 }
             }
-            AppletAsk::WriteFile {
+            AppletClientMessage::WriteFile {
                 path,
                 content,
                 encoding,
@@ -59,59 +59,60 @@ impl Channel {
                     Encoding::Utf8 => Bytes::from(content),
                     Encoding::Base64 => {
                         let bytes = BASE64_STANDARD.decode(content.as_bytes());
-                        let words = "`content` is not valid base64";
+                        let message = "`content` is not valid base64";
                         bytes
-                            .map_err(|_| Refusal::new("invalid_message", words))?
+                            .map_err(|_| RequestError::new("invalid_message", message))?
                             .into()
                     }
                 };
                 let stat = folder.write(&path, content).await?;
                 let file = described(&path, &stat);
-                out.tell(&AppletTold::FileWritten { id: answers, file })
+                out.send(&AppletServerMessage::FileWritten { id: answers, file })
                     .await;
                 Ok(())
             }
-            AppletAsk::ListFiles { path } => {
+            AppletClientMessage::ListFiles { path } => {
                 let path: FilePath = path.unwrap_or_default().parse()?;
                 let listing = folder.list(&path, LISTED).await?;
                 let entries = listing.entries.iter().filter_map(|entry| {
                     let at = path.join(&entry.name).ok()?;
                     Some(described(&at, &entry.stat))
                 });
-                let told = AppletTold::Files {
+                let outgoing = AppletServerMessage::Files {
                     id: answers,
                     path: path.as_str().to_owned(),
                     entries: entries.collect(),
                     more: listing.more,
                 };
-                out.tell(&told).await;
+                out.send(&outgoing).await;
                 Ok(())
             }
-            AppletAsk::Stat { path } => {
+            AppletClientMessage::Stat { path } => {
                 let path: FilePath = path.parse()?;
                 let stat = folder.stat(&path).await?;
                 let file = described(&path, &stat);
-                out.tell(&AppletTold::FileStat { id: answers, file }).await;
+                out.send(&AppletServerMessage::FileStat { id: answers, file })
+                    .await;
                 Ok(())
             }
-            AppletAsk::Subscribe { path } => {
+            AppletClientMessage::Subscribe { path } => {
                 let path: FilePath = path.parse()?;
                 self.subscribe(out, &path).await?;
-                let told = AppletTold::Subscribed {
+                let outgoing = AppletServerMessage::Subscribed {
                     id: answers,
                     path: path.as_str().to_owned(),
                 };
-                out.tell(&told).await;
+                out.send(&outgoing).await;
                 Ok(())
             }
-            AppletAsk::Unsubscribe { path } => {
+            AppletClientMessage::Unsubscribe { path } => {
                 let path: FilePath = path.parse()?;
                 self.unsubscribe(&path);
-                let told = AppletTold::Unsubscribed {
+                let outgoing = AppletServerMessage::Unsubscribed {
                     id: answers,
                     path: path.as_str().to_owned(),
                 };
-                out.tell(&told).await;
+                out.send(&outgoing).await;
                 Ok(())
             }
             _ => Ok(()),
@@ -125,7 +126,7 @@ impl Channel {
         }
     }
 
-    async fn subscribe(&self, out: &Out, path: &FilePath) -> Result<(), Refusal> {
+    async fn subscribe(&self, out: &SocketWriter, path: &FilePath) -> Result<(), RequestError> {
         let known = |watches: &std::collections::HashMap<FilePath, _>| watches.contains_key(path);
         if known(&self.watches.lock()) {
             return Ok(());
@@ -134,11 +135,11 @@ impl Channel {
         let out = out.clone();
         let task = tokio::spawn(async move {
             while let Some(change) = watch.next().await {
-                let told = AppletTold::FileChanged {
+                let message = AppletServerMessage::FileChanged {
                     path: change.path.as_str().to_owned(),
                     event: change.event.into(),
                 };
-                if !out.tell(&told).await {
+                if !out.send(&message).await {
                     return;
                 }
             }
@@ -150,14 +151,14 @@ impl Channel {
 }
 
 async fn send_text(
-    out: &Out,
+    out: &SocketWriter,
     id: Value,
     path: &FilePath,
     mut read: gangway_files::FileRead,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     let size = read.size;
     let mut pieces = Utf8Pieces::new();
-    let told = |chunk: String, done: bool| AppletTold::FileContent {
+    let message = |chunk: String, done: bool| AppletServerMessage::FileContent {
         id: id.clone(),
         path: path.as_str().to_owned(),
         chunk: Some(chunk),
@@ -167,23 +168,23 @@ async fn send_text(
     };
     while let Some(bytes) = read.next(PIECE).await? {
         let text = pieces.push(&bytes)?;
-        if !text.is_empty() && !out.tell(&told(text, false)).await {
+        if !text.is_empty() && !out.send(&message(text, false)).await {
             return Ok(());
         }
     }
     pieces.end()?;
-    out.tell(&told(String::new(), true)).await;
+    out.send(&message(String::new(), true)).await;
     Ok(())
 }
 
 async fn send_bytes(
-    out: &Out,
+    out: &SocketWriter,
     id: Value,
     path: &FilePath,
     mut read: gangway_files::FileRead,
-) -> Result<(), Refusal> {
+) -> Result<(), RequestError> {
     let size = read.size;
-    let told = |bytes: usize, done: bool| AppletTold::FileContent {
+    let outgoing = |bytes: usize, done: bool| AppletServerMessage::FileContent {
         id: id.clone(),
         path: path.as_str().to_owned(),
         chunk: None,
@@ -192,13 +193,13 @@ async fn send_bytes(
         done,
     };
     while let Some(bytes) = read.next(PIECE).await? {
-        let announced = message(&told(bytes.len(), false));
+        let announced = message(&outgoing(bytes.len(), false));
         // Nothing comes between a chunk and its announcement.
         if !out.all([announced, Message::Binary(bytes)]).await {
             return Ok(());
         }
     }
-    out.tell(&told(0, true)).await;
+    out.send(&outgoing(0, true)).await;
     Ok(())
 }
 

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use gangway_core::{Command, Event, Leave, Outcome, Receipt, Session, SessionId, TurnId, Turns};
+use gangway_core::{Command, Consent, Event, Outcome, Receipt, Session, SessionId, TurnId, Turns};
 use serde_json::Value;
 
 use super::{
-    CHUNK, Channel, Refusal,
+    CHUNK, Channel, RequestError,
     events::word,
-    out::Out,
-    send::{Wish, fresh_id},
+    out::SocketWriter,
+    send::{SendRequest, fresh_id},
 };
 use crate::{
-    invocations::{Pending, Step},
-    wire::channel::{AppletTold, InvokeOptions},
+    invocations::{InvocationState, PendingInvocation},
+    wire::channel::{AppletServerMessage, InvokeOptions},
 };
 
 /// The session of a message.
-enum Target {
+enum SessionChoice {
     Here,
     Hidden,
     New,
@@ -27,48 +27,48 @@ enum Target {
 impl Channel {
     pub(super) async fn invoke(
         self: &Arc<Self>,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
         prompt: String,
         boxed: InvokeOptions,
         plain: InvokeOptions,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         if prompt.trim().is_empty() {
-            let words = "`prompt` must not be empty";
-            return Err(Refusal::new("invalid_message", words));
+            let message = "`prompt` must not be empty";
+            return Err(RequestError::new("invalid_message", message));
         }
         // The same limit as over REST; several may wait for consent.
         let most = self.service.http.limits.body_bytes;
         if prompt.len() > most {
-            let words = format!("`prompt` must be at most {most} bytes");
-            return Err(Refusal::new("too_large", words));
+            let message = format!("`prompt` must be at most {most} bytes");
+            return Err(RequestError::new("too_large", message));
         }
         let background = boxed.background.or(plain.background).unwrap_or(false);
         let target = match boxed.session.or(plain.session).as_deref() {
-            None | Some("active") if background => Target::Hidden,
-            None | Some("active") => Target::Here,
-            Some("background") => Target::Hidden,
-            Some("new") => Target::New,
-            Some(other) => Target::Other(other.parse().map_err(|_| {
-                let words = "`session` must be active, background, new or a session id";
-                Refusal::new("invalid_message", words)
+            None | Some("active") if background => SessionChoice::Hidden,
+            None | Some("active") => SessionChoice::Here,
+            Some("background") => SessionChoice::Hidden,
+            Some("new") => SessionChoice::New,
+            Some(other) => SessionChoice::Other(other.parse().map_err(|_| {
+                let message = "`session` must be active, background, new or a session id";
+                RequestError::new("invalid_message", message)
             })?),
         };
         let shown = boxed.show_in_chat.or(plain.show_in_chat);
         let shown = match target {
-            Target::Here => shown.unwrap_or(true),
-            Target::Hidden => false,
-            Target::New | Target::Other(_) => shown.unwrap_or(false),
+            SessionChoice::Here => shown.unwrap_or(true),
+            SessionChoice::Hidden => false,
+            SessionChoice::New | SessionChoice::Other(_) => shown.unwrap_or(false),
         };
         let waits = boxed.wait_for_result.or(plain.wait_for_result);
         let session = match target {
-            Target::Other(other) => self.service.hub.open(other).await?,
+            SessionChoice::Other(other) => self.service.hub.open(other).await?,
             _ => Arc::clone(&self.session),
         };
-        let wish = Wish {
+        let request = SendRequest {
             service: Arc::clone(&self.service),
             session,
-            fresh: matches!(target, Target::New),
+            fresh: matches!(target, SessionChoice::New),
             applet: self.applet.clone(),
             prompt,
             shown,
@@ -79,17 +79,17 @@ impl Channel {
             .invocations
             .begin(self.session.id(), self.idempotency_key(id));
         if let Some(invocation) = invocation {
-            self.service.http.sockets.spawn(wish.run(invocation));
+            self.service.http.sockets.spawn(request.run(invocation));
         }
         let answers = id.clone().unwrap_or_default();
         let _open = self.note_invoke(&answers, &pending);
-        let turn = self.said(out, &answers, &mut pending).await?;
-        let told = AppletTold::InvokeStarted {
+        let turn = self.delivered(out, &answers, &mut pending).await?;
+        let outgoing = AppletServerMessage::InvokeStarted {
             id: answers.clone(),
             stream_id: turn.to_string(),
             session_id: turn.session.to_string(),
         };
-        if out.tell(&told).await && waits.unwrap_or(true) {
+        if out.send(&outgoing).await && waits.unwrap_or(true) {
             let session = self.service.hub.open(turn.session).await?;
             self.stream(out, answers, &session, turn.seq).await?;
         }
@@ -97,19 +97,24 @@ impl Channel {
     }
 
     /// Waits until it is sent, and tells the page when the user is asked for consent.
-    async fn said(&self, out: &Out, id: &Value, pending: &mut Pending) -> Result<TurnId, Refusal> {
+    async fn delivered(
+        &self,
+        out: &SocketWriter,
+        id: &Value,
+        pending: &mut PendingInvocation,
+    ) -> Result<TurnId, RequestError> {
         let mut asked = false;
         loop {
             let step = pending.steps.borrow_and_update().clone();
             match step {
-                Step::Sent(turn) => return Ok(turn),
-                Step::Refused(code, words) => return Err(Refusal(code, words)),
-                Step::Asked if !asked => {
+                InvocationState::Sent(turn) => return Ok(turn),
+                InvocationState::Refused(code, message) => return Err(RequestError(code, message)),
+                InvocationState::Asked if !asked => {
                     asked = true;
                     let id = id.clone();
-                    out.tell(&AppletTold::ConsentAsked { id }).await;
+                    out.send(&AppletServerMessage::ConsentAsked { id }).await;
                 }
-                Step::Begun | Step::Asked => {}
+                InvocationState::Begun | InvocationState::Asked => {}
             }
             if pending.steps.changed().await.is_err() {
                 return Err(gangway_core::Error::Stopping.into());
@@ -118,48 +123,48 @@ impl Channel {
     }
 
     /// Registers a message so that the page can stop it, until dropped.
-    fn note_invoke(self: &Arc<Self>, id: &Value, pending: &Pending) -> Open {
+    fn note_invoke(self: &Arc<Self>, id: &Value, pending: &PendingInvocation) -> InvocationGuard {
         let id = id.to_string();
         let mut invokes = self.invokes.lock();
         invokes.insert(id.clone(), pending.clone());
-        Open(Arc::clone(self), id)
+        InvocationGuard(Arc::clone(self), id)
     }
 
     /// Streams the answer.
     async fn stream(
         &self,
-        out: &Out,
+        out: &SocketWriter,
         id: Value,
         session: &Arc<Session>,
         turn: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let mut events = session.subscribe(turn);
         let (mut result, mut error) = (String::new(), None);
         // Deltas are dropped from the log once the message is complete; a late reader gets it in one piece.
-        let mut heard = String::new();
+        let mut received = String::new();
         loop {
             let Ok(next) = events.next(CHUNK).await? else {
-                let words = "the answer can no longer be streamed; read it from the session";
-                return Err(Refusal::new("slow", words));
+                let reason = "the answer can no longer be streamed; read it from the session";
+                return Err(RequestError::new("slow", reason));
             };
             for logged in next {
                 match &logged.event {
                     Event::Delta { turn: of, text, .. } if *of == turn => {
-                        heard.push_str(text);
+                        received.push_str(text);
                         let delta = text.clone();
                         let id = id.clone();
-                        if !out.tell(&AppletTold::Stream { id, delta }).await {
+                        if !out.send(&AppletServerMessage::Stream { id, delta }).await {
                             return Ok(());
                         }
                     }
                     Event::Message { turn: of, text, .. } if *of == turn => {
                         if let Some(rest) =
-                            text.strip_prefix(&heard).filter(|rest| !rest.is_empty())
+                            text.strip_prefix(&received).filter(|rest| !rest.is_empty())
                         {
                             let (id, delta) = (id.clone(), rest.to_owned());
-                            out.tell(&AppletTold::Stream { id, delta }).await;
+                            out.send(&AppletServerMessage::Stream { id, delta }).await;
                         }
-                        heard.clear();
+                        received.clear();
                         result.clone_from(text);
                     }
                     Event::Failed {
@@ -174,7 +179,7 @@ impl Channel {
                                 error.or_else(|| Some(format!("the turn was {}", word(*other))))
                             }
                         };
-                        out.tell(&AppletTold::InvokeComplete { id, result, error })
+                        out.send(&AppletServerMessage::InvokeComplete { id, result, error })
                             .await;
                         return Ok(());
                     }
@@ -187,24 +192,27 @@ impl Channel {
     /// Stops a message of the page, or the running turn.
     pub(super) async fn stop(
         &self,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
         invoke: Option<Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let stopped = match invoke {
             Some(invoke) => self.stop_own(invoke).await?,
             None => self.stop_all().await?,
         };
         let id = id.clone().unwrap_or_default();
-        out.tell(&AppletTold::Stopped { id, stopped }).await;
+        out.send(&AppletServerMessage::Stopped { id, stopped })
+            .await;
         Ok(())
     }
 
     /// An applet with consent may stop any turn; one without may still stop its own messages.
-    async fn stop_all(&self) -> Result<bool, Refusal> {
+    async fn stop_all(&self) -> Result<bool, RequestError> {
         let session = self.session.id();
         let own = match &self.applet {
-            Some(applet) if self.service.hub.leave(session, applet).await? != Leave::Allowed => {
+            Some(applet)
+                if self.service.hub.consent(session, applet).await? != Consent::Allowed =>
+            {
                 Some(applet.clone())
             }
             _ => None,
@@ -217,14 +225,14 @@ impl Channel {
             _ => (false, 0),
         };
         if !may && !running && dropped == 0 {
-            let words = "an applet without consent can stop only its own messages";
-            return Err(Refusal::new("consent_denied", words));
+            let message = "an applet without consent can stop only its own messages";
+            return Err(RequestError::new("consent_denied", message));
         }
         Ok(running)
     }
 
     /// Stops the message with this id: it is withdrawn, or its turn is stopped.
-    async fn stop_own(&self, invoke: Value) -> Result<bool, Refusal> {
+    async fn stop_own(&self, invoke: Value) -> Result<bool, RequestError> {
         let here = self.invokes.lock().get(&invoke.to_string()).cloned();
         let name = self.idempotency_key(&Some(invoke));
         let session = self.session.id();
@@ -235,11 +243,11 @@ impl Channel {
             (Some(mut pending), _) => {
                 pending.withdrawn.cancel();
                 match pending.end().await {
-                    Some(Step::Sent(turn)) => turn,
+                    Some(InvocationState::Sent(turn)) => turn,
                     _ => return Ok(true),
                 }
             }
-            (None, Some(name)) => match self.said_before(name).await? {
+            (None, Some(name)) => match self.earlier_turn(name).await? {
                 Some(turn) => turn,
                 None => return Ok(false),
             },
@@ -255,7 +263,7 @@ impl Channel {
     }
 
     /// The turn of the request with this idempotency key.
-    async fn said_before(&self, name: &str) -> Result<Option<TurnId>, Refusal> {
+    async fn earlier_turn(&self, name: &str) -> Result<Option<TurnId>, RequestError> {
         let own = self.session.id();
         for session in [own, fresh_id(own, name)] {
             if let Some(seq) = self.service.hub.store().once(session, name).await? {
@@ -267,9 +275,9 @@ impl Channel {
 }
 
 /// Unregisters a message on drop.
-struct Open(Arc<Channel>, String);
+struct InvocationGuard(Arc<Channel>, String);
 
-impl Drop for Open {
+impl Drop for InvocationGuard {
     fn drop(&mut self) {
         self.0.invokes.lock().remove(&self.1);
     }

@@ -21,8 +21,8 @@ use gangway_http::{
     auth::Admitted,
     metrics::Counted,
     socket::{
-        Ending, MessageRate, Verdict, answer_close, refuse, say_goodbye, text_message, to_json,
-        within,
+        Ending, MessageRate, RateDecision, answer_close, refuse, say_goodbye, text_message,
+        to_json, within,
     },
 };
 use gangway_pages::Connected;
@@ -34,13 +34,13 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-use self::{out::Out, state::Own};
+use self::{out::SocketWriter, state::OwnChanges};
 use crate::{
     AppletService,
-    decode::{self, Wrong},
-    invocations::Pending,
-    opened::OpenGuard,
-    wire::channel::{AppletAsk, AppletTold},
+    decode::{self, InvalidMessage},
+    invocations::PendingInvocation,
+    open_applets::OpenGuard,
+    wire::channel::{AppletClientMessage, AppletServerMessage},
 };
 
 /// Bytes of events read from the log at once.
@@ -56,7 +56,7 @@ pub(super) struct Channel {
     applet: Option<Slug>,
     /// The applet whose state is read and changed.
     state_of: Slug,
-    own: tokio::sync::Mutex<Own>,
+    own: tokio::sync::Mutex<OwnChanges>,
     _open: OpenGuard,
     /// The same across reconnects.
     client: Option<String>,
@@ -66,27 +66,27 @@ pub(super) struct Channel {
     folder: OnceCell<Folder>,
     watches: Mutex<HashMap<FilePath, AbortHandle>>,
     /// Messages to the agent in progress, by the page's message id.
-    invokes: Mutex<HashMap<String, Pending>>,
+    invokes: Mutex<HashMap<String, PendingInvocation>>,
 }
 
 /// Error code and message.
 #[derive(Debug)]
-struct Refusal(String, String);
+struct RequestError(String, String);
 
-impl Refusal {
-    fn new(code: &str, words: impl Into<String>) -> Self {
-        Self(code.to_owned(), words.into())
+impl RequestError {
+    fn new(code: &str, message: impl Into<String>) -> Self {
+        Self(code.to_owned(), message.into())
     }
 }
 
-impl From<gangway_core::Error> for Refusal {
+impl From<gangway_core::Error> for RequestError {
     fn from(error: gangway_core::Error) -> Self {
         let error = gangway_http::error::ApiError::from(error);
         Self(error.error_code, error.message)
     }
 }
 
-enum End {
+enum ChannelEnd {
     /// The connection was lost.
     Left,
     /// The page closed the channel.
@@ -132,32 +132,32 @@ impl Channel {
         self,
         socket: WebSocket,
         subscription: Subscription,
-        first: AppletTold,
+        first: AppletServerMessage,
     ) {
         let channel = Arc::new(self);
         let _counted = Counted::new(&channel.service.http.metrics.readers);
         let stalled = Duration::from_secs(channel.service.http.limits.stalled_seconds.max(1));
         let (sink, mut inbox) = socket.split();
-        let out = Out::new(sink);
+        let out = SocketWriter::new(sink);
         let heartbeat = Duration::from_secs(channel.service.http.limits.heartbeat_seconds.max(1));
         let mut tasks = JoinSet::new();
-        let opened = out.tell(&first).await;
+        let opened = out.send(&first).await;
         drop(first);
         let end = if opened {
             // Its own task: session events wake only the task that forwards them.
             let telling = tokio::spawn(Arc::clone(&channel).pump(out.clone(), subscription));
             tokio::select! {
-                end = AbortOnDropHandle::new(telling) => end.unwrap_or(End::Left),
-                end = channel.hear(&out, &mut inbox, &mut tasks) => end,
+                end = AbortOnDropHandle::new(telling) => end.unwrap_or(ChannelEnd::Left),
+                end = channel.receive_messages(&out, &mut inbox, &mut tasks) => end,
                 end = channel.follow_files(&out) => end,
                 end = channel.forward_calls(&out) => end,
-                () = channel.admitted.ended(&channel.service.http) => End::Because(Ending::Revoked),
-                () = out.beat(heartbeat) => End::Left,
+                () = channel.admitted.ended(&channel.service.http) => ChannelEnd::Because(Ending::Revoked),
+                () = out.beat(heartbeat) => ChannelEnd::Left,
             }
         } else {
-            End::Left
+            ChannelEnd::Left
         };
-        if matches!(end, End::Closed) {
+        if matches!(end, ChannelEnd::Closed) {
             channel.page.close();
             within(stalled, answer_close(&mut inbox)).await;
         }
@@ -171,22 +171,22 @@ impl Channel {
 
     async fn leave(
         &self,
-        end: End,
+        end: ChannelEnd,
         sink: SplitSink<WebSocket, Message>,
         inbox: SplitStream<WebSocket>,
         stalled: Duration,
     ) {
         let why = match end {
-            End::Left | End::Closed => return,
-            End::Broken(error) => {
+            ChannelEnd::Left | ChannelEnd::Closed => return,
+            ChannelEnd::Broken(error) => {
                 within(stalled, refuse(sink, error)).await;
                 return;
             }
-            End::Because(why) => why,
+            ChannelEnd::Because(why) => why,
         };
         why.count(&self.service.http.metrics);
-        let (reason, message, _) = why.words();
-        let last = AppletTold::Closing {
+        let (reason, message, _) = why.close_info();
+        let last = AppletServerMessage::Closing {
             reason: reason.to_owned(),
             message: message.to_owned(),
         };
@@ -195,39 +195,44 @@ impl Channel {
     }
 
     /// Forwards session events to the page.
-    async fn pump(self: Arc<Self>, out: Out, mut subscription: Subscription) -> End {
+    async fn pump(
+        self: Arc<Self>,
+        out: SocketWriter,
+        mut subscription: Subscription,
+    ) -> ChannelEnd {
         loop {
             match subscription.next(CHUNK).await {
                 Ok(Ok(events)) => {
-                    let mut told = Vec::new();
+                    let mut lines = Vec::new();
                     for event in events {
                         let applet = self.applet.as_ref();
-                        let frame = events::told(self.session.id(), applet, &self.state_of, &event);
+                        let frame =
+                            events::encode_event(self.session.id(), applet, &self.state_of, &event);
                         if let Some(frame) = frame
                             && !self.is_own(&event).await
                         {
-                            told.push(text_message(frame));
+                            lines.push(text_message(frame));
                         }
                     }
-                    if !told.is_empty() && !out.all(told).await {
-                        return End::Left;
+                    if !lines.is_empty() && !out.all(lines).await {
+                        return ChannelEnd::Left;
                     }
                 }
-                Ok(Err(why)) => return End::Because(Ending::Log(why)),
-                Err(error) => return End::Because(Ending::unreadable(&error)),
+                Ok(Err(why)) => return ChannelEnd::Because(Ending::Log(why)),
+                Err(error) => return ChannelEnd::Because(Ending::unreadable(&error)),
             }
         }
     }
 
     /// Reloads the page when the applet's own files change, during development.
-    async fn follow_files(&self, out: &Out) -> End {
+    async fn follow_files(&self, out: &SocketWriter) -> ChannelEnd {
         if let Some(applet) = &self.applet
             // Boxed, since it is needed only for a moment.
             && let Some(mut watch) = Box::pin(self.service.registry.watch(applet)).await
         {
             while watch.next().await.is_some() {
-                if !out.tell(&AppletTold::Reload).await {
-                    return End::Left;
+                if !out.send(&AppletServerMessage::Reload).await {
+                    return ChannelEnd::Left;
                 }
             }
         }
@@ -235,32 +240,32 @@ impl Channel {
     }
 
     /// Handles messages of the page.
-    async fn hear(
+    async fn receive_messages(
         self: &Arc<Self>,
-        out: &Out,
+        out: &SocketWriter,
         inbox: &mut SplitStream<WebSocket>,
         tasks: &mut JoinSet<()>,
-    ) -> End {
+    ) -> ChannelEnd {
         let room = Arc::new(Semaphore::new(AT_ONCE));
         let mut rate = MessageRate::default();
         loop {
             let message = match inbox.next().await {
-                None => return End::Left,
-                Some(Ok(Message::Close(_))) => return End::Closed,
-                Some(Err(error)) => return End::Broken(error),
+                None => return ChannelEnd::Left,
+                Some(Ok(Message::Close(_))) => return ChannelEnd::Closed,
+                Some(Err(error)) => return ChannelEnd::Broken(error),
                 Some(Ok(message)) => message,
             };
             // Pings count too: each is answered, even if the page reads nothing.
             match rate.take() {
-                Verdict::Accept => {}
-                Verdict::Delay(time) => tokio::time::sleep(time).await,
-                Verdict::Disconnect => return End::Because(Ending::Flood),
+                RateDecision::Accept => {}
+                RateDecision::Delay(time) => tokio::time::sleep(time).await,
+                RateDecision::Disconnect => return ChannelEnd::Because(Ending::Flood),
             }
             let text = match message {
                 Message::Text(text) => text,
                 Message::Binary(_) => {
-                    let words = "binary messages are not supported; send JSON text";
-                    refuse_one(out, None, Refusal::new("invalid_message", words)).await;
+                    let reason = "binary messages are not supported; send JSON text";
+                    refuse_one(out, None, RequestError::new("invalid_message", reason)).await;
                     continue;
                 }
                 _ => continue,
@@ -269,49 +274,62 @@ impl Channel {
             let most = self.service.http.limits.applet_bytes;
             let (id, ask) = match decode::read(&text, most) {
                 Ok(read) => read,
-                Err(Wrong { id, code, words }) => {
-                    refuse_one(out, id, Refusal::new(code, words)).await;
+                Err(InvalidMessage {
+                    id,
+                    code,
+                    message: reason,
+                }) => {
+                    refuse_one(out, id, RequestError::new(code, reason)).await;
                     continue;
                 }
             };
             drop(text);
-            if !matches!(ask, AppletAsk::ReadFile { .. } | AppletAsk::Invoke { .. }) {
+            if !matches!(
+                ask,
+                AppletClientMessage::ReadFile { .. } | AppletClientMessage::Invoke { .. }
+            ) {
                 // In order: a message after a change comes after it. Boxed, since it would take more memory than the
                 // rest of the channel.
-                Box::pin(self.obey(out, id, ask)).await;
+                Box::pin(self.dispatch(out, id, ask)).await;
                 continue;
             }
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
-                return End::Left;
+                return ChannelEnd::Left;
             };
             let (channel, out) = (Arc::clone(self), out.clone());
             tasks.spawn(async move {
-                channel.obey(&out, id, ask).await;
+                channel.dispatch(&out, id, ask).await;
                 drop(permit);
             });
         }
     }
 
-    async fn obey(self: &Arc<Self>, out: &Out, id: Option<Value>, ask: AppletAsk) {
+    async fn dispatch(
+        self: &Arc<Self>,
+        out: &SocketWriter,
+        id: Option<Value>,
+        ask: AppletClientMessage,
+    ) {
         let done = match ask {
-            AppletAsk::SetState { data } => self.set_state(out, &id, data).await,
-            AppletAsk::GetState { key } => self.get_state(out, &id, key).await,
-            AppletAsk::Invoke {
+            AppletClientMessage::SetState { data } => self.set_state(out, &id, data).await,
+            AppletClientMessage::GetState { key } => self.get_state(out, &id, key).await,
+            AppletClientMessage::Invoke {
                 prompt,
                 options,
                 plain,
             } => self.invoke(out, &id, prompt, options, plain).await,
-            AppletAsk::Stop { invoke } => self.stop(out, &id, invoke).await,
-            AppletAsk::OfferTools { tools, reset } => {
+            AppletClientMessage::Stop { invoke } => self.stop(out, &id, invoke).await,
+            AppletClientMessage::OfferTools { tools, reset } => {
                 self.offer_tools(out, &id, tools, reset).await
             }
-            AppletAsk::ToolResult {
+            AppletClientMessage::ToolResult {
                 call,
                 result,
                 error,
             } => self.return_result(call, result, error),
-            AppletAsk::Ping => {
-                out.tell(&AppletTold::Pong { id: id.clone() }).await;
+            AppletClientMessage::Ping => {
+                out.send(&AppletServerMessage::Pong { id: id.clone() })
+                    .await;
                 Ok(())
             }
             files => self.use_files(out, &id, files).await,
@@ -321,7 +339,7 @@ impl Channel {
         }
     }
 
-    async fn folder(&self) -> Result<&Folder, Refusal> {
+    async fn folder(&self) -> Result<&Folder, RequestError> {
         let open = || async {
             let cwd = self.session.profile()?.cwd;
             let opened = self
@@ -330,7 +348,7 @@ impl Channel {
                 .workspaces()
                 .open(std::path::Path::new(&cwd))
                 .await;
-            opened.map_err(|error| Refusal::new(error.code(), error.to_string()))
+            opened.map_err(|error| RequestError::new(error.code(), error.to_string()))
         };
         self.folder.get_or_try_init(open).await
     }
@@ -343,6 +361,11 @@ impl Channel {
     }
 }
 
-async fn refuse_one(out: &Out, id: Option<Value>, Refusal(code, error): Refusal) -> bool {
-    out.tell(&AppletTold::Error { id, code, error }).await
+async fn refuse_one(
+    out: &SocketWriter,
+    id: Option<Value>,
+    RequestError(code, error): RequestError,
+) -> bool {
+    out.send(&AppletServerMessage::Error { id, code, error })
+        .await
 }

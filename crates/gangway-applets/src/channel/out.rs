@@ -6,31 +6,31 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::{SinkExt, stream::SplitSink};
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::wire::channel::AppletTold;
+use crate::wire::channel::AppletServerMessage;
 
-pub(super) fn message(told: &AppletTold) -> Message {
+pub(super) fn message(outgoing: &AppletServerMessage) -> Message {
     // Cannot fail: all keys are strings. As text, which need not be validated again.
-    Message::Text(serde_json::to_string(told).unwrap_or_default().into())
+    Message::Text(serde_json::to_string(outgoing).unwrap_or_default().into())
 }
 
 #[derive(Clone)]
-pub(super) struct Out(Arc<Mutex<Writer>>);
+pub(super) struct SocketWriter(Arc<Mutex<WriterState>>);
 
-struct Writer {
+struct WriterState {
     /// `None` once the page is gone.
     sink: Option<SplitSink<WebSocket, Message>>,
     used: Instant,
 }
 
-impl Out {
+impl SocketWriter {
     pub(super) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
         let (sink, used) = (Some(sink), Instant::now());
-        Self(Arc::new(Mutex::new(Writer { sink, used })))
+        Self(Arc::new(Mutex::new(WriterState { sink, used })))
     }
 
     /// Waits while the page is slow; false when it is gone.
-    pub(super) async fn tell(&self, told: &AppletTold) -> bool {
-        self.raw(message(told)).await
+    pub(super) async fn send(&self, outgoing: &AppletServerMessage) -> bool {
+        self.raw(message(outgoing)).await
     }
 
     pub(super) async fn raw(&self, message: Message) -> bool {

@@ -8,13 +8,13 @@ use gangway_core::{
     WhenBusy, sanitize::escape_line,
 };
 
-use super::Refusal;
+use super::RequestError;
 use crate::{
     AppletService,
-    invocations::{Invocation, Step},
+    invocations::{Invocation, InvocationState},
 };
 
-pub(super) struct Wish {
+pub(super) struct SendRequest {
     pub(super) service: Arc<AppletService>,
     /// The session, or the one that a new session is modeled on.
     pub(super) session: Arc<Session>,
@@ -36,23 +36,23 @@ pub(super) fn fresh_id(parent: SessionId, name: &str) -> SessionId {
     SessionId::made_of(bytes)
 }
 
-impl Wish {
+impl SendRequest {
     /// Sends it and reports progress.
     pub(super) async fn run(self, invocation: Invocation) {
-        let said = self.say(&invocation).await;
-        let step = match said {
-            Ok(turn) => Step::Sent(turn),
-            Err(Refusal(code, words)) => Step::Refused(code, words),
+        let message = self.deliver(&invocation).await;
+        let step = match message {
+            Ok(turn) => InvocationState::Sent(turn),
+            Err(RequestError(code, text)) => InvocationState::Refused(code, text),
         };
         invocation.steps.send_replace(step);
     }
 
-    async fn say(&self, invocation: &Invocation) -> Result<TurnId, Refusal> {
+    async fn deliver(&self, invocation: &Invocation) -> Result<TurnId, RequestError> {
         let again = self.is_known().await?;
         if let Some(applet) = &self.applet
             && !again
         {
-            self.ask_leave(applet, invocation).await?;
+            self.request_consent(applet, invocation).await?;
         }
         let session = match self.fresh {
             true => self.make().await?,
@@ -75,8 +75,8 @@ impl Wish {
             None => session.submit(command).await?,
         };
         let Receipt::Accepted { turn } = receipt else {
-            let words = "this client has used this id for another message; use a new id";
-            return Err(Refusal::new("id_taken", words));
+            let message = "this client has used this id for another message; use a new id";
+            return Err(RequestError::new("id_taken", message));
         };
         if let Some(applet) = &self.applet
             && !again
@@ -93,7 +93,7 @@ impl Wish {
     }
 
     /// Whether this request was already carried out: then no consent is needed.
-    async fn is_known(&self) -> Result<bool, Refusal> {
+    async fn is_known(&self) -> Result<bool, RequestError> {
         let Some(name) = &self.name else {
             return Ok(false);
         };
@@ -108,7 +108,7 @@ impl Wish {
     }
 
     /// A session for this task, with the same agent and model; a repetition finds the existing one.
-    async fn make(&self) -> Result<Arc<Session>, Refusal> {
+    async fn make(&self) -> Result<Arc<Session>, RequestError> {
         let hub = &self.service.hub;
         let id = match &self.name {
             Some(name) => fresh_id(self.session.id(), name),
@@ -116,21 +116,25 @@ impl Wish {
         };
         if hub.describe(id).await.is_err() {
             let profile = self.session.profile()?;
-            let wish = NewSession {
+            let request = NewSession {
                 agent: Some(profile.agent),
                 model: profile.model,
                 ephemeral: true,
                 ..NewSession::default()
             };
-            self.service.sessions.create_as(id, wish).await?;
+            self.service.sessions.create_as(id, request).await?;
         }
         Ok(hub.open(id).await?)
     }
 
     /// Waits for the user's consent, if needed.
-    async fn ask_leave(&self, applet: &Slug, invocation: &Invocation) -> Result<(), Refusal> {
+    async fn request_consent(
+        &self,
+        applet: &Slug,
+        invocation: &Invocation,
+    ) -> Result<(), RequestError> {
         let asked = || {
-            invocation.steps.send_replace(Step::Asked);
+            invocation.steps.send_replace(InvocationState::Asked);
         };
         let found = self.service.registry.find(applet).await;
         let name = found.map_or_else(|| applet.to_string(), |found| found.name);
@@ -145,7 +149,7 @@ impl Wish {
                 asked,
             )
             .await?;
-        let (code, words) = match outcome {
+        let (code, message) = match outcome {
             ConsentOutcome::Allowed => return Ok(()),
             ConsentOutcome::Denied => ("consent_denied", "the user denied messages of this applet"),
             ConsentOutcome::TimedOut => ("consent_timeout", "the consent request timed out"),
@@ -155,6 +159,6 @@ impl Wish {
                 "too many messages of this applet are waiting for consent",
             ),
         };
-        Err(Refusal::new(code, words))
+        Err(RequestError::new(code, message))
     }
 }

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use gangway_core::{Command, Event, Logged, Receipt, Source};
 use serde_json::{Map, Value};
 
-use super::{Channel, Refusal, out::Out};
-use crate::wire::channel::AppletTold;
+use super::{Channel, RequestError, out::SocketWriter};
+use crate::wire::channel::AppletServerMessage;
 
 /// Changes of this connection: it has got their answer and is not notified again.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnChanges {
     /// Numbers of own changes that have not come by yet.
     made: BTreeSet<u64>,
     /// The last number.
     seen: u64,
 }
 
-impl Own {
+impl OwnChanges {
     fn note(&mut self, seq: u64) {
         if seq > self.seen {
             self.made.insert(seq);
@@ -38,10 +38,10 @@ impl Channel {
 
     pub(super) async fn set_state(
         &self,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
         data: Map<String, Value>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let applet = &self.state_of;
         // Held until the number is recorded, so that the forwarding task waits.
         let mut own = self.own.lock().await;
@@ -69,24 +69,24 @@ impl Channel {
         }
         drop(own);
         if id.is_some() {
-            let told = AppletTold::StateUpdate {
+            let message = AppletServerMessage::StateUpdate {
                 id: id.clone(),
                 applet: applet.to_string(),
                 data,
                 version,
                 seq,
             };
-            out.tell(&told).await;
+            out.send(&message).await;
         }
         Ok(())
     }
 
     pub(super) async fn get_state(
         &self,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
         key: Option<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let state = self.service.hub.state(self.session.id(), &self.state_of);
         let state = state.await?;
         let mut state = state.unwrap_or_default();
@@ -94,12 +94,12 @@ impl Channel {
             let value = state.data.remove(&key).unwrap_or_default();
             state.data = Map::from_iter([(key, value)]);
         }
-        let told = AppletTold::State {
+        let message = AppletServerMessage::State {
             id: id.clone().unwrap_or_default(),
             data: state.data,
             version: state.version,
         };
-        out.tell(&told).await;
+        out.send(&message).await;
         Ok(())
     }
 

@@ -3,26 +3,26 @@
 use gangway_pages::{OfferedTool, ToPage, ToolProblem};
 use serde_json::Value;
 
-use super::{Channel, End, Refusal, out::Out};
-use crate::wire::channel::AppletTold;
+use super::{Channel, ChannelEnd, RequestError, out::SocketWriter};
+use crate::wire::channel::AppletServerMessage;
 
 impl Channel {
     /// The tools that the page offers now, all of them.
     pub(super) async fn offer_tools(
         &self,
-        out: &Out,
+        out: &SocketWriter,
         id: &Option<Value>,
         tools: Vec<OfferedTool>,
         reset: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let accepted = self.page.offer(tools, reset);
-        let told = AppletTold::ToolsOffered {
+        let message = AppletServerMessage::ToolsOffered {
             id: id.clone(),
             server: accepted.server,
             tools: accepted.tools,
             refused: accepted.refused,
         };
-        out.tell(&told).await;
+        out.send(&message).await;
         Ok(())
     }
 
@@ -31,31 +31,31 @@ impl Channel {
         call: u64,
         result: Value,
         error: Option<ToolProblem>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RequestError> {
         let result = error.map_or(Ok(result), |problem| Err(problem.into()));
         match self.page.answer(call, result) {
             true => Ok(()),
             // It may have timed out, or been cancelled.
             false => {
-                let words = format!("no call {call} of a tool is open");
-                Err(Refusal::new("call_not_found", words))
+                let message = format!("no call {call} of a tool is open");
+                Err(RequestError::new("call_not_found", message))
             }
         }
     }
 
     /// Forwards calls of the page's tools.
-    pub(super) async fn forward_calls(&self, out: &Out) -> End {
+    pub(super) async fn forward_calls(&self, out: &SocketWriter) -> ChannelEnd {
         loop {
-            let told = match self.page.next().await {
-                ToPage::Call(call) => AppletTold::ToolCall {
+            let message = match self.page.next().await {
+                ToPage::Call(call) => AppletServerMessage::ToolCall {
                     call: call.call,
                     name: call.tool,
                     arguments: Value::clone(&call.arguments),
                 },
-                ToPage::Cancel(call) => AppletTold::ToolCancel { call },
+                ToPage::Cancel(call) => AppletServerMessage::ToolCancel { call },
             };
-            if !out.tell(&told).await {
-                return End::Left;
+            if !out.send(&message).await {
+                return ChannelEnd::Left;
             }
         }
     }

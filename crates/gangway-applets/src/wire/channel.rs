@@ -17,7 +17,7 @@ use gangway_pages::{OfferedTool, RefusedTool, ToolProblem};
     rename_all_fields = "camelCase"
 )]
 #[ts(optional_fields)]
-pub enum AppletAsk {
+pub enum AppletClientMessage {
     /// Change keys of the state; `null` removes a key.
     SetState {
         #[ts(type = "Record<string, JsonValue>")]
@@ -132,7 +132,7 @@ pub enum Encoding {
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum AppletTold {
+pub enum AppletServerMessage {
     /// The channel is open; events after `seq` follow.
     Ready {
         session: String,
@@ -391,7 +391,7 @@ pub enum SourceKind {
     Page,
 }
 
-impl AppletAsk {
+impl AppletClientMessage {
     /// The message types, for error messages.
     pub const NAMES: &'static str = "setState, getState, readFile, writeFile, listFiles, stat, subscribe, unsubscribe, invoke, stop, offerTools, toolResult, ping";
 }

@@ -54,13 +54,13 @@ impl AppletInfo {
 }
 
 #[derive(Debug, Serialize, ToSchema, TS)]
-pub struct Speakers {
+pub struct AppletConsentList {
     /// Applets that were allowed, denied, or have asked.
-    pub applets: Vec<Speaker>,
+    pub applets: Vec<AppletConsent>,
 }
 
 #[derive(Debug, Serialize, ToSchema, TS)]
-pub struct Speaker {
+pub struct AppletConsent {
     pub slug: String,
     pub name: String,
     /// `allowed`, `denied` or `ask`.
@@ -68,12 +68,12 @@ pub struct Speaker {
     /// The message that waits for consent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub asking: Option<AskingToSpeak>,
+    pub asking: Option<PendingConsent>,
 }
 
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct AskingToSpeak {
+pub struct PendingConsent {
     pub prompt: String,
     #[ts(type = "string")]
     #[schema(value_type = String, format = DateTime)]
@@ -82,13 +82,13 @@ pub struct AskingToSpeak {
 
 #[derive(Debug, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
-pub struct DecideSpeech {
-    pub speak: Decision,
+pub struct SetAppletConsent {
+    pub speak: ConsentDecision,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
-pub enum Decision {
+pub enum ConsentDecision {
     /// Allow the waiting message only.
     Once,
     /// Allow in this session.

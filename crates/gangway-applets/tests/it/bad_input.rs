@@ -65,8 +65,8 @@ async fn what_makes_no_sense_is_answered_with_its_id_and_the_channel_lives_on() 
             id,
             "{text}: {error}"
         );
-        let said = error["error"].as_str().unwrap();
-        assert!(said.contains(reason), "{text}: {said}");
+        let entry = error["error"].as_str().unwrap();
+        assert!(entry.contains(reason), "{text}: {entry}");
     }
     page.raw(&"[".repeat(3900)).await;
     assert!(
@@ -99,7 +99,7 @@ async fn what_makes_no_sense_is_answered_with_its_id_and_the_channel_lives_on() 
 }
 
 #[tokio::test]
-async fn a_channel_is_opened_by_whoever_may_and_for_what_is_there() {
+async fn a_channel_is_opened_only_by_authorized_clients_and_for_existing_sessions() {
     let server = TestServer::start().await;
     let session = server.session().await;
     for (id, more, status) in [
@@ -131,7 +131,7 @@ async fn a_channel_is_opened_by_whoever_may_and_for_what_is_there() {
     let mut page = Page::try_open(&server, &session, "", &headers)
         .await
         .unwrap();
-    assert_eq!(page.hear().await["type"], "ready");
+    assert_eq!(page.receive().await["type"], "ready");
     // A key that is revoked ends what it opened.
     assert!(server.services.keys.revoke(&key.id).await.unwrap());
     assert_eq!(page.until("closing").await["reason"], "revoked");

@@ -20,7 +20,7 @@ impl Page {
     /// Opens a channel; what the address says after `session=`.
     pub async fn open(server: &TestServer, session: &str, more: &str) -> Self {
         let mut page = Self::try_open(server, session, more, &[]).await.unwrap();
-        let first = page.hear().await;
+        let first = page.receive().await;
         assert_eq!(first["type"], "ready", "{first}");
         page
     }
@@ -51,7 +51,7 @@ impl Page {
         }
     }
 
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_message(&mut self, message: Value) {
         self.raw(&message.to_string()).await;
     }
 
@@ -60,7 +60,7 @@ impl Page {
     }
 
     /// The next message that is not binary.
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         loop {
             match self.message().await {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -77,11 +77,11 @@ impl Page {
 
     /// The next message of this type; others are kept.
     pub async fn until(&mut self, kind: &str) -> Value {
-        if let Some(at) = self.kept.iter().position(|kept| kept["type"] == kind) {
+        if let Some(at) = self.kept.iter().position(|stored| stored["type"] == kind) {
             return self.kept.remove(at);
         }
         loop {
-            let message = self.hear().await;
+            let message = self.receive().await;
             if message["type"] == kind {
                 return message;
             }
@@ -94,9 +94,9 @@ impl Page {
         self.next += 1;
         let id = json!(format!("n{}", self.next));
         message["id"] = id.clone();
-        self.say(message).await;
+        self.send_message(message).await;
         loop {
-            let answer = self.hear().await;
+            let answer = self.receive().await;
             if answer["id"] == id {
                 return answer;
             }

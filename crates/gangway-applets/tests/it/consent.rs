@@ -38,33 +38,33 @@ fn invoke(prompt: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_question_stays_when_its_page_is_loaded_anew_and_what_is_allowed_is_said_once() {
+async fn a_question_stays_when_its_page_is_loaded_again_and_what_is_allowed_takes_effect_once() {
     let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     let more = "&applet=calculator&client=tab";
     let mut page = Page::open(&server, &session, more).await;
-    page.say(invoke("one")).await;
+    page.send_message(invoke("one")).await;
     page.until("consentAsked").await;
     drop(page);
     // The page comes back and asks the same; the person is not asked twice.
     let mut page = Page::open(&server, &session, more).await;
-    page.say(invoke("one")).await;
+    page.send_message(invoke("one")).await;
     page.until("consentAsked").await;
     assert_eq!(asked(&server, &session).await, "one");
     let log = server.open(&session).await.tail(100).await.unwrap();
-    let asks = |logged: &&Arc<Logged>| matches!(logged.event, Event::LeaveAsked { .. });
+    let asks = |logged: &&Arc<Logged>| matches!(logged.event, Event::ConsentRequested { .. });
     assert_eq!(log.events.iter().filter(asks).count(), 1);
     let list = decide(&server, &session, "once").await;
     assert_eq!(list["applets"][0].get("asking"), None, "{list}");
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     assert_eq!(server.prompts(&session).await.len(), 1);
     // Repeated after it was sent: same response, and no consent request.
-    page.say(invoke("one")).await;
+    page.send_message(invoke("one")).await;
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     assert_eq!(server.prompts(&session).await.len(), 1);
 
     // One that does not come back is not needed for its question to be answered.
-    page.say(invoke("two")).await;
+    page.send_message(invoke("two")).await;
     page.until("consentAsked").await;
     drop(page);
     decide(&server, &session, "once").await;
@@ -78,16 +78,16 @@ async fn two_messages_that_wait_are_asked_about_one_after_the_other() {
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
     let mut other = Page::open(&server, &session, "&applet=calculator").await;
-    page.say(invoke("one")).await;
+    page.send_message(invoke("one")).await;
     page.until("consentAsked").await;
-    other.say(invoke("two")).await;
+    other.send_message(invoke("two")).await;
     assert_eq!(asked(&server, &session).await, "one");
     decide(&server, &session, "once").await;
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     // Once was for the first alone.
     other.until("consentAsked").await;
     assert_eq!(asked(&server, &session).await, "two");
-    other.say(invoke("three")).await;
+    other.send_message(invoke("three")).await;
     decide(&server, &session, "allow").await;
     let mut done = [
         other.until("invokeComplete").await["id"].clone(),
@@ -99,7 +99,7 @@ async fn two_messages_that_wait_are_asked_about_one_after_the_other() {
     // A line is not endless.
     decide(&server, &session, "ask").await;
     for n in 0..9 {
-        page.say(invoke(&format!("n{n}"))).await;
+        page.send_message(invoke(&format!("n{n}"))).await;
     }
     assert_eq!(page.until("error").await["code"], "too_many_questions");
     decide(&server, &session, "deny").await;
@@ -110,7 +110,7 @@ async fn two_messages_that_wait_are_asked_about_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else() {
+async fn a_page_stops_what_it_asked_for_with_any_consent_and_nothing_else() {
     let server = TestServer::with(|config| config.script = Some(ASKING)).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator&client=tab").await;
@@ -118,7 +118,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     let stop = |of: &str| json!({ "type": "stop", "invoke": of });
 
     // Without a decision: the request is withdrawn, and its displays are notified.
-    page.say(invoke("asked")).await;
+    page.send_message(invoke("asked")).await;
     page.until("consentAsked").await;
     assert_eq!(page.ask(stop("asked")).await["stopped"], true);
     assert_eq!(page.until("error").await["code"], "withdrawn");
@@ -127,12 +127,12 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     assert_eq!(page.ask(stop("asked")).await["stopped"], false);
 
     // While it is answered, with a leave that was for this message alone.
-    page.say(invoke("running")).await;
+    page.send_message(invoke("running")).await;
     page.until("consentAsked").await;
     decide(&server, &session, "once").await;
     page.until("invokeStarted").await;
     page.until("streamReady").await;
-    server.say(&session, "of the person").await;
+    server.send_message(&session, "of the person").await;
     assert_eq!(page.ask(stop("running")).await["stopped"], true);
     let complete = page.until("invokeComplete").await;
     assert!(complete["error"].as_str().unwrap().contains("stopped"));
@@ -142,7 +142,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     assert_eq!(refused["code"], "consent_denied");
 
     // What waits behind it is taken out of the queue; on another connection too.
-    page.say(invoke("waiting")).await;
+    page.send_message(invoke("waiting")).await;
     page.until("consentAsked").await;
     decide(&server, &session, "once").await;
     page.until("invokeStarted").await;
@@ -152,7 +152,7 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
     assert!(server.open(&session).await.is_running());
 
     // The same without a name: all of its own, and nothing else.
-    page.say(invoke("again")).await;
+    page.send_message(invoke("again")).await;
     page.until("consentAsked").await;
     decide(&server, &session, "once").await;
     page.until("invokeStarted").await;
@@ -162,15 +162,15 @@ async fn a_page_stops_what_it_asked_for_whatever_leave_it_has_and_nothing_else()
 }
 
 #[tokio::test]
-async fn what_the_agent_was_saying_is_kept_when_a_message_behind_it_is_taken_back() {
+async fn what_the_agent_was_saying_is_kept_when_a_message_behind_it_is_withdrawn() {
     let script = "turns: [{steps: [{delta: 'Aye ', times: 3}, {pause_ms: 600000}]}]";
     let server = TestServer::with(|config| config.script = Some(script)).await;
     let session = server.session().await;
     decide(&server, &session, "allow").await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
     let mut feed = server.feed(&session).await;
-    server.say(&session, "of the person").await;
-    page.say(invoke("behind")).await;
+    server.send_message(&session, "of the person").await;
+    page.send_message(invoke("behind")).await;
     page.until("invokeStarted").await;
     for _ in 0..3 {
         feed.until("assistant.message_delta").await;

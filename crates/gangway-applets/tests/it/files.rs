@@ -7,7 +7,7 @@ use super::client::Page;
 use crate::server::TestServer;
 
 async fn read(page: &mut Page, path: &str) -> String {
-    page.say(json!({ "type": "readFile", "id": 1, "path": path }))
+    page.send_message(json!({ "type": "readFile", "id": 1, "path": path }))
         .await;
     let mut text = String::new();
     loop {
@@ -30,18 +30,18 @@ async fn a_folder_that_later_leads_to_the_data_folder_is_not_opened() {
     std::fs::remove_dir(&folder).unwrap();
     std::os::unix::fs::symlink(server.data(), &folder).unwrap();
     let mut page = Page::open(&server, &session, "&applet=notes").await;
-    for wish in [
+    for request in [
         json!({ "type": "readFile", "path": "gangway.db" }),
         json!({ "type": "listFiles", "path": "" }),
         json!({ "type": "writeFile", "path": "mcp.json", "content": "{}" }),
     ] {
-        let answer = page.ask(wish).await;
+        let answer = page.ask(request).await;
         assert_eq!(answer["type"], "error", "{answer}");
     }
 }
 
 #[tokio::test]
-async fn files_are_written_read_listed_and_looked_at() {
+async fn files_are_written_read_listed_and_inspected() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let folder = server.cwd(&session).await;
@@ -86,10 +86,10 @@ async fn files_are_written_read_listed_and_looked_at() {
         (&json!("fileStat"), &json!(3))
     );
 
-    page.say(json!({ "type": "readFile", "id": 2, "path": "b.bin", "binary": true }))
+    page.send_message(json!({ "type": "readFile", "id": 2, "path": "b.bin", "binary": true }))
         .await;
-    let told = page.until("fileContent").await;
-    assert_eq!((&told["bytes"], &told["done"]), (&json!(3), &json!(false)));
+    let text = page.until("fileContent").await;
+    assert_eq!((&text["bytes"], &text["done"]), (&json!(3), &json!(false)));
     assert_eq!(page.message().await, Message::binary(vec![0, 255, 16]));
     assert_eq!(page.until("fileContent").await["done"], true);
     let refused = page
@@ -102,7 +102,7 @@ async fn files_are_written_read_listed_and_looked_at() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_is_told_of_until_nobody_wants_to_know() {
+async fn a_file_that_changes_is_reported_until_the_last_watch_ends() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let folder = server.cwd(&session).await;
@@ -166,7 +166,7 @@ async fn nothing_outside_the_folder_is_read_or_written() {
 }
 
 #[tokio::test]
-async fn absolute_paths_are_refused_with_words_and_links_that_stay_inside_are_followed() {
+async fn absolute_paths_are_refused_with_an_error_and_links_that_stay_inside_are_followed() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let folder = server.cwd(&session).await.canonicalize().unwrap();
@@ -181,13 +181,13 @@ async fn absolute_paths_are_refused_with_words_and_links_that_stay_inside_are_fo
                 .ask(json!({ "type": kind, "path": path, "content": "x" }))
                 .await;
             assert_eq!(refused["code"], "bad_path", "{kind} {path}: {refused}");
-            let words = refused["error"].as_str().unwrap();
-            assert!(words.contains("absolute"), "{words}");
+            let message = refused["error"].as_str().unwrap();
+            assert!(message.contains("absolute"), "{message}");
         }
     }
     assert!(!folder.join("etc").exists());
     for path in ["file", "way/a.txt"] {
-        page.say(json!({ "type": "readFile", "path": path, "id": path }))
+        page.send_message(json!({ "type": "readFile", "path": path, "id": path }))
             .await;
         assert_eq!(page.until("fileContent").await["chunk"], "inside");
         page.until("fileContent").await;

@@ -38,7 +38,7 @@ async fn with_applets() -> TestServer {
 }
 
 #[tokio::test]
-async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
+async fn applets_are_found_and_what_is_wrong_with_one_is_reported() {
     let server = with_applets().await;
     let (_, list) = server.get("/api/applets").await;
     let of = |slug: &str| {
@@ -80,7 +80,7 @@ async fn applets_are_found_and_what_is_wrong_with_one_is_said() {
 }
 
 #[tokio::test]
-async fn a_frame_and_its_files_are_for_those_who_were_told_where_they_are() {
+async fn a_frame_and_its_files_are_for_those_who_know_its_url() {
     let server = with_applets().await;
     let status = async |path: &str| {
         let request = bare_client().get(server.url(path));

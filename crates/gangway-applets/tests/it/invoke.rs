@@ -42,23 +42,23 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
     );
     let mut streamed = String::new();
     let result = loop {
-        let heard = page.hear().await;
-        match heard["type"].as_str().unwrap() {
-            "stream" => streamed += heard["delta"].as_str().unwrap(),
-            "invokeComplete" => break heard,
+        let received = page.receive().await;
+        match received["type"].as_str().unwrap() {
+            "stream" => streamed += received["delta"].as_str().unwrap(),
+            "invokeComplete" => break received,
             _ => {}
         }
     };
     assert_eq!(result["id"], started["id"]);
     assert!(streamed.starts_with("Aye Aye Aye "), "{streamed}");
     assert_eq!(result.get("error"), None);
-    let told = chat.until("messageStarted").await;
+    let message = chat.until("messageStarted").await;
     assert_eq!(
         (
-            &told["source"],
-            &told["appletSlug"],
-            &told["prompt"],
-            &told["showInChat"]
+            &message["source"],
+            &message["appletSlug"],
+            &message["prompt"],
+            &message["showInChat"]
         ),
         (
             &json!("applet"),
@@ -69,15 +69,15 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
     );
     assert_eq!(
         chat.until("streamReady").await["streamId"],
-        told["streamId"]
+        message["streamId"]
     );
     assert_eq!(chat.until("messageDone").await["outcome"], "completed");
 
     let hidden = json!({ "type": "invoke", "prompt": "quietly", "background": true, "waitForResult": false });
     page.ask(hidden).await;
-    let told = chat.until("messageStarted").await;
+    let message = chat.until("messageStarted").await;
     assert_eq!(
-        (&told["prompt"], &told["showInChat"]),
+        (&message["prompt"], &message["showInChat"]),
         (&json!("quietly"), &json!(false))
     );
     chat.until("messageDone").await;
@@ -110,13 +110,13 @@ async fn the_three_ways_to_ask_the_agent_end_where_they_should() {
 }
 
 #[tokio::test]
-async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
+async fn an_applet_waits_for_the_users_consent_before_its_first_message() {
     let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     let mut page = Page::open(&server, &session, "&applet=calculator").await;
     let mut feed = server.feed(&session).await;
     let invoke = |prompt: &str| json!({ "type": "invoke", "id": prompt, "prompt": prompt });
-    page.say(invoke("one")).await;
+    page.send_message(invoke("one")).await;
     assert_eq!(page.until("consentAsked").await["id"], "one");
     let asked = feed.until("applet.asks").await;
     assert_eq!(
@@ -136,7 +136,7 @@ async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
     decide(&server, &session, "calculator", "once").await;
     assert_eq!(page.until("invokeComplete").await["id"], "one");
     // Once is not for ever.
-    page.say(invoke("two")).await;
+    page.send_message(invoke("two")).await;
     page.until("consentAsked").await;
     let list = decide(&server, &session, "calculator", "deny").await;
     assert_eq!(list["applets"][0]["speak"], "denied");
@@ -145,7 +145,7 @@ async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
         (&refused["id"], &refused["code"]),
         (&json!("two"), &json!("consent_denied"))
     );
-    page.say(invoke("three")).await;
+    page.send_message(invoke("three")).await;
     assert_eq!(page.until("error").await["code"], "consent_denied");
     let stop = page.ask(json!({ "type": "stop" })).await;
     assert_eq!(stop["code"], "consent_denied");
@@ -155,13 +155,13 @@ async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
     decide(&server, &other, "calculator", "always").await;
     let third = server.session().await;
     let mut there = Page::open(&server, &third, "&applet=calculator").await;
-    there.say(invoke("four")).await;
+    there.send_message(invoke("four")).await;
     assert_eq!(there.until("invokeComplete").await["id"], "four");
-    page.say(invoke("five")).await;
+    page.send_message(invoke("five")).await;
     assert_eq!(page.until("error").await["code"], "consent_denied");
     // Into another session it speaks only where it may there.
     let across = json!({ "type": "invoke", "id": "six", "prompt": "six", "session": session });
-    there.say(across).await;
+    there.send_message(across).await;
     assert_eq!(there.until("error").await["code"], "consent_denied");
     let path = format!("/api/sessions/{session}/applets/NO");
     let bad = server
@@ -171,18 +171,18 @@ async fn an_applet_waits_for_the_persons_leave_before_its_first_words() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_sent_again_after_a_lost_answer_is_said_once() {
+async fn a_message_that_is_sent_again_after_a_lost_answer_takes_effect_once() {
     let server = TestServer::with(|config| config.script = Some(SCRIPT)).await;
     let session = server.session().await;
     decide(&server, &session, "calculator", "allow").await;
     let more = "&applet=calculator&client=tab";
     let ask = json!({ "type": "invoke", "id": 1, "prompt": "once" });
     let mut first = Page::open(&server, &session, more).await;
-    first.say(ask.clone()).await;
+    first.send_message(ask.clone()).await;
     let started = first.until("invokeStarted").await;
     drop(first);
     let mut again = Page::open(&server, &session, more).await;
-    again.say(ask).await;
+    again.send_message(ask).await;
     assert_eq!(again.until("invokeStarted").await, started);
     let result = again.until("invokeComplete").await;
     assert!(
@@ -222,7 +222,7 @@ async fn a_session_for_one_task_goes_with_its_folder_and_others_stay() {
 }
 
 #[tokio::test]
-async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_there() {
+async fn an_agent_writes_an_applet_only_with_the_users_approval() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let call = |name: &str, arguments: Value| {
@@ -238,8 +238,8 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
         };
         asks.answer(&ask.id, reply).await.unwrap();
     };
-    let wish = json!({ "applet": "dice", "name": "Dice", "content": "<p>6</p>", "script": "" });
-    let writing = call("write_applet", wish.clone());
+    let request = json!({ "applet": "dice", "name": "Dice", "content": "<p>6</p>", "script": "" });
+    let writing = call("write_applet", request.clone());
     answer(AskDecision::Deny).await;
     assert!(
         writing
@@ -250,7 +250,7 @@ async fn an_agent_writes_an_applet_only_with_the_persons_word_and_then_it_is_the
             .contains("denied")
     );
     assert_eq!(server.get(&frame_at(&server, "dice", "frame")).await.0, 404);
-    let writing = call("write_applet", wish);
+    let writing = call("write_applet", request);
     answer(AskDecision::Once).await;
     assert_eq!(writing.await.unwrap().unwrap()["made"], true);
     let page = server

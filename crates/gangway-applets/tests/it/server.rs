@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangway_agents::Scripted;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools, routes::routes};
-use gangway_apps::{AppRegistry, Around, Folders};
+use gangway_apps::{AppRegistry, Folders, SearchPaths};
 use gangway_core::{Agent, Agents, Asks, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
@@ -56,7 +56,7 @@ impl Service for Applets {
         hub.recover().await.unwrap();
         let workspaces = Arc::new(Workspaces::new(&parts.data));
         let sessions = Sessions::new(Arc::clone(&hub), workspaces);
-        let apps = AppRegistry::new(&[], &Around::default(), Folders::at(&parts.data));
+        let apps = AppRegistry::new(&[], &SearchPaths::default(), Folders::at(&parts.data));
         let consents = Arc::new(Consents::new(hub, Arc::clone(&asks)));
         let service =
             AppletService::new(parts.http, sessions.clone(), registry, apps, consents, open);

@@ -7,7 +7,7 @@ use super::client::Page;
 use crate::server::TestServer;
 
 #[tokio::test]
-async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() {
+async fn two_tabs_that_write_at_once_converge_and_each_is_reported_what_it_missed() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut one = Page::open(&server, &session, "&applet=board").await;
@@ -21,9 +21,9 @@ async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() 
     );
     two.ask(json!({ "type": "setState", "data": { "b": 2, "c": { "d": [1] } } }))
         .await;
-    let told = one.until("stateUpdate").await;
+    let message = one.until("stateUpdate").await;
     assert_eq!(
-        (&told["data"], &told["version"]),
+        (&message["data"], &message["version"]),
         (&json!({ "b": 2, "c": { "d": [1] } }), &json!(2))
     );
     let whole = json!({ "a": 1, "b": 2, "c": { "d": [1] } });
@@ -35,7 +35,7 @@ async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() 
     assert_eq!(key["data"], json!({ "b": 2 }));
 
     // A tab that was away resumes after the last number it saw.
-    let seq = told["seq"].as_u64().unwrap();
+    let seq = message["seq"].as_u64().unwrap();
     drop(one);
     two.ask(json!({ "type": "setState", "data": { "a": null } }))
         .await;
@@ -48,7 +48,7 @@ async fn two_tabs_that_write_at_once_converge_and_each_is_told_what_it_missed() 
     for (since, reason) in [("999999", "future"), ("x", "malformed")] {
         let more = format!("&applet=board&since={since}");
         let mut page = Page::try_open(&server, &session, &more, &[]).await.unwrap();
-        let first = page.hear().await;
+        let first = page.receive().await;
         assert_eq!(
             (&first["type"], &first["reason"], &first["version"]),
             (&json!("resync"), &json!(reason), &json!(3))
@@ -75,25 +75,25 @@ async fn an_applet_sees_its_own_state_alone() {
 }
 
 #[tokio::test]
-async fn a_tab_does_not_hear_its_own_change_and_one_that_changes_nothing_is_no_version() {
+async fn a_tab_does_not_receive_its_own_change_and_one_that_changes_nothing_is_no_version() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut one = Page::open(&server, &session, "&applet=board").await;
     let mut two = Page::open(&server, &session, "&applet=board").await;
     // Like clients of the original, which do not wait for a response.
     for n in 1..=3 {
-        one.say(json!({ "type": "setState", "data": { "n": n } }))
+        one.send_message(json!({ "type": "setState", "data": { "n": n } }))
             .await;
     }
-    one.say(json!({ "type": "setState", "data": { "n": 3, "gone": null } }))
+    one.send_message(json!({ "type": "setState", "data": { "n": 3, "gone": null } }))
         .await;
     let pong = json!({ "type": "pong", "id": "p" });
-    one.say(json!({ "type": "ping", "id": "p" })).await;
-    assert_eq!(one.hear().await, pong);
+    one.send_message(json!({ "type": "ping", "id": "p" })).await;
+    assert_eq!(one.receive().await, pong);
     for n in 1..=3 {
-        let told = two.hear().await;
+        let message = two.receive().await;
         assert_eq!(
-            (&told["data"], &told["version"]),
+            (&message["data"], &message["version"]),
             (&json!({ "n": n }), &json!(n))
         );
     }
@@ -107,9 +107,9 @@ async fn a_tab_does_not_hear_its_own_change_and_one_that_changes_nothing_is_no_v
     );
     two.ask(json!({ "type": "setState", "data": { "n": 4 } }))
         .await;
-    let told = one.hear().await;
+    let message = one.receive().await;
     assert_eq!(
-        (&told["data"], &told["version"]),
+        (&message["data"], &message["version"]),
         (&json!({ "n": 4 }), &json!(4))
     );
 }
@@ -121,7 +121,7 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
     // Alone in its session, as a client of the specification's endpoint.
     let mut one = Page::open(&server, &session, "").await;
     let mut two = Page::open(&server, &session, "").await;
-    one.say(json!({ "type": "setState", "data": { "form": 1 } }))
+    one.send_message(json!({ "type": "setState", "data": { "form": 1 } }))
         .await;
     assert_eq!(two.until("stateUpdate").await["data"], json!({ "form": 1 }));
     let call = async |name: &str, arguments| {
@@ -143,11 +143,11 @@ async fn a_channel_without_an_applet_speaks_for_the_only_one_or_a_shared_state()
     let session = server.session().await;
     let mut board = Page::open(&server, &session, "&applet=board").await;
     let mut bare = Page::open(&server, &session, "").await;
-    bare.say(json!({ "type": "setState", "data": { "n": 1 } }))
+    bare.send_message(json!({ "type": "setState", "data": { "n": 1 } }))
         .await;
-    let told = board.until("stateUpdate").await;
+    let message = board.until("stateUpdate").await;
     assert_eq!(
-        (&told["applet"], &told["data"]),
+        (&message["applet"], &message["data"]),
         (&json!("board"), &json!({ "n": 1 }))
     );
     // With several applets it belongs to none and gets no events.
@@ -175,15 +175,15 @@ async fn an_agent_that_names_no_applet_means_the_one_that_is_open() {
         call("set_applet_state", set).await.unwrap();
     }
     let push = json!({ "data": { "n": 1 } });
-    let said = call("set_applet_state", push.clone()).await;
-    assert!(said.unwrap_err().contains("old, older"));
+    let message = call("set_applet_state", push.clone()).await;
+    assert!(message.unwrap_err().contains("old, older"));
     let mut board = Page::open(&server, &session, "&applet=board").await;
     let set = call("set_applet_state", push.clone()).await.unwrap();
     assert_eq!(set["applet"], "board");
     assert_eq!(board.until("stateUpdate").await["data"], json!({ "n": 1 }));
     let _clock = Page::open(&server, &session, "&applet=clock").await;
-    let said = call("set_applet_state", push).await.unwrap_err();
-    assert!(said.contains("board, clock"), "{said}");
+    let message = call("set_applet_state", push).await.unwrap_err();
+    assert!(message.contains("board, clock"), "{message}");
 }
 
 #[tokio::test]
@@ -193,17 +193,17 @@ async fn a_change_that_is_sent_again_takes_effect_once_and_is_answered_the_same(
     let more = "&applet=board&client=tab1";
     let change = json!({ "type": "setState", "id": 7, "data": { "n": 1 } });
     let mut page = Page::open(&server, &session, more).await;
-    page.say(change.clone()).await;
+    page.send_message(change.clone()).await;
     // The answer is lost with the connection.
     drop(page);
     let mut page = Page::open(&server, &session, more).await;
     let mut versions = Vec::new();
     for _ in 0..3 {
-        page.say(change.clone()).await;
+        page.send_message(change.clone()).await;
         let answer = loop {
-            let heard = page.hear().await;
-            if heard["id"] == 7 {
-                break heard;
+            let received = page.receive().await;
+            if received["id"] == 7 {
+                break received;
             }
         };
         versions.push(answer["version"].clone());
@@ -212,6 +212,6 @@ async fn a_change_that_is_sent_again_takes_effect_once_and_is_answered_the_same(
     let mut other = Page::open(&server, &session, "&applet=board&client=tab2").await;
     // The same number of another client is another request.
     let change = json!({ "type": "setState", "id": 7, "data": { "n": 2 } });
-    other.say(change).await;
+    other.send_message(change).await;
     assert_eq!(other.until("stateUpdate").await["version"], 2);
 }

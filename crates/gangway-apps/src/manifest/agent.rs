@@ -4,7 +4,7 @@ use super::{
     AgentPart, ContextFields, Delivery, EventPart, Field,
     field::fields,
     front::{Keys, Problems, shown},
-    tree::{Node, Part},
+    tree::{Node, NodeValue},
 };
 
 pub(super) fn agent(node: &Node, problems: &mut Problems) -> AgentPart {
@@ -59,8 +59,8 @@ fn delivery(keys: &mut Keys<'_>, key: &str, problems: &mut Problems) -> Option<D
 fn context(node: &Node, problems: &mut Problems) -> ContextFields {
     let place = "agent.context";
     let items = match &node.part {
-        Part::List(items) => items,
-        Part::Map(_) => {
+        NodeValue::List(items) => items,
+        NodeValue::Map(_) => {
             let mut keys = Keys::of(node, place, problems);
             let mut part = |key: &str, problems: &mut Problems| {
                 let entry = keys.take(key)?;
@@ -96,7 +96,7 @@ fn context(node: &Node, problems: &mut Problems) -> ContextFields {
 fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
     let place = "agent.context";
     match &item.part {
-        Part::Text(text) => {
+        NodeValue::Text(text) => {
             let (name, rest) = text.split_once(':').unwrap_or((text, ""));
             let name = name.trim();
             if name.is_empty() || name.contains(char::is_whitespace) {
@@ -111,19 +111,19 @@ fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
             }
             Some((name.to_owned(), Field::short(rest)))
         }
-        Part::Map(entries) if entries.len() == 1 => {
+        NodeValue::Map(entries) if entries.len() == 1 => {
             let entry = &entries[0];
             let field = match &entry.value.part {
-                Part::Map(_) => {
+                NodeValue::Map(_) => {
                     let read = fields(item, place, 0, problems);
                     read.into_values().next()?
                 }
-                Part::List(items) => Field {
+                NodeValue::List(items) => Field {
                     allowed: Some(items.iter().map(Node::value).collect()),
                     ..Field::short("")
                 },
-                Part::Text(text) => Field::short(text),
-                Part::Nothing => Field::short(""),
+                NodeValue::Text(text) => Field::short(text),
+                NodeValue::Nothing => Field::short(""),
                 _ => Field::short(&entry.value.value().to_string()),
             };
             Some((entry.key.clone(), field))
@@ -141,7 +141,7 @@ fn listed(item: &Node, problems: &mut Problems) -> Option<(String, Field)> {
 
 fn events(node: &Node, problems: &mut Problems) -> Vec<EventPart> {
     let place = "agent.events";
-    let Part::List(items) = &node.part else {
+    let NodeValue::List(items) = &node.part else {
         let kind = node.kind();
         problems.error(
             node.line,
@@ -167,7 +167,7 @@ fn events(node: &Node, problems: &mut Problems) -> Vec<EventPart> {
 }
 
 fn event(item: &Node, place: &str, problems: &mut Problems) -> Option<EventPart> {
-    if let Part::Text(name) = &item.part {
+    if let NodeValue::Text(name) = &item.part {
         return named(name.trim(), item.line, problems).map(|name| EventPart {
             name,
             description: None,
@@ -188,7 +188,7 @@ fn event(item: &Node, place: &str, problems: &mut Problems) -> Option<EventPart>
         .take("payload")
         .map(|entry| match &entry.value.part {
             // `payload: object` declares no fields.
-            Part::Text(_) => Default::default(),
+            NodeValue::Text(_) => Default::default(),
             _ => fields(&entry.value, &format!("{place}.payload"), 0, problems),
         })
         .unwrap_or_default();

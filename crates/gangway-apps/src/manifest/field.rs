@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::{
     front::{Keys, Problems, shown},
-    tree::{Node, Part},
+    tree::{Node, NodeValue},
 };
 
 pub type Fields = BTreeMap<String, Field>;
@@ -174,8 +174,8 @@ fn scalar(word: &str) -> Value {
 
 pub(super) fn fields(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fields {
     let entries = match &node.part {
-        Part::Map(entries) => entries,
-        Part::Nothing => return Fields::new(),
+        NodeValue::Map(entries) => entries,
+        NodeValue::Nothing => return Fields::new(),
         _ => {
             let kind = node.kind();
             problems.error(
@@ -201,7 +201,7 @@ fn field(node: &Node, place: &str, depth: usize, problems: &mut Problems) -> Fie
         );
         return Field::new(None);
     }
-    if let Part::Text(text) = &node.part {
+    if let NodeValue::Text(text) = &node.part {
         if !text.contains('|') && FieldKind::from_name(text.trim()).is_none() {
             problems.error(node.line, unknown(place, text));
             return Field::new(None);
@@ -291,7 +291,7 @@ fn allowed(
     kind: Option<FieldKind>,
     problems: &mut Problems,
 ) -> Option<Vec<Value>> {
-    let Part::List(items) = &node.part else {
+    let NodeValue::List(items) = &node.part else {
         problems.error(
             node.line,
             format!("`{place}` must be a list, but is {}", node.kind()),

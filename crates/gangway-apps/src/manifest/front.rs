@@ -2,7 +2,7 @@
 
 use super::{
     Problem, Severity,
-    tree::{Entry, Node, Part},
+    tree::{MapEntry, Node, NodeValue},
 };
 
 /// Reported problems.
@@ -53,7 +53,7 @@ pub(super) fn split(text: &str) -> Result<(String, &str), &'static str> {
 
 /// A map that is read key by key, so that unknown keys are left over.
 pub(super) struct Keys<'a> {
-    entries: Vec<&'a Entry>,
+    entries: Vec<&'a MapEntry>,
     /// The path to it, such as `agent.context.`; empty at the top.
     pub(super) place: String,
 }
@@ -62,8 +62,8 @@ impl<'a> Keys<'a> {
     /// The keys of a map; anything else is a problem.
     pub(super) fn of(node: &'a Node, place: &str, problems: &mut Problems) -> Self {
         let entries = match &node.part {
-            Part::Map(entries) => entries.iter().collect(),
-            Part::Nothing => Vec::new(),
+            NodeValue::Map(entries) => entries.iter().collect(),
+            NodeValue::Nothing => Vec::new(),
             _ => {
                 problems.error(
                     node.line,
@@ -80,17 +80,17 @@ impl<'a> Keys<'a> {
     }
 
     /// Removes a key; one without a value counts as absent.
-    pub(super) fn take(&mut self, key: &str) -> Option<&'a Entry> {
+    pub(super) fn take(&mut self, key: &str) -> Option<&'a MapEntry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
         let entry = self.entries.remove(at);
-        (!matches!(entry.value.part, Part::Nothing)).then_some(entry)
+        (!matches!(entry.value.part, NodeValue::Nothing)).then_some(entry)
     }
 
     pub(super) fn text(&mut self, key: &str, problems: &mut Problems) -> Option<(u64, String)> {
         let entry = self.take(key)?;
         match &entry.value.part {
-            Part::Text(text) => Some((entry.value.line, text.trim().to_owned())),
-            Part::Number(number) => {
+            NodeValue::Text(text) => Some((entry.value.line, text.trim().to_owned())),
+            NodeValue::Number(number) => {
                 let place = &self.place;
                 problems.warning(
                     entry.value.line,
@@ -108,7 +108,7 @@ impl<'a> Keys<'a> {
     pub(super) fn truth(&mut self, key: &str, problems: &mut Problems) -> Option<bool> {
         let entry = self.take(key)?;
         match &entry.value.part {
-            Part::Bool(truth) => Some(*truth),
+            NodeValue::Bool(truth) => Some(*truth),
             _ => {
                 self.wrong(key, &entry.value, "true or false", problems);
                 None
@@ -123,12 +123,12 @@ impl<'a> Keys<'a> {
         };
         let mut texts = Vec::new();
         match &entry.value.part {
-            Part::Text(text) => texts.push(text.trim().to_owned()),
-            Part::List(items) => {
+            NodeValue::Text(text) => texts.push(text.trim().to_owned()),
+            NodeValue::List(items) => {
                 for item in items {
                     match &item.part {
-                        Part::Text(text) => texts.push(text.trim().to_owned()),
-                        Part::Number(number) => texts.push(number.to_string()),
+                        NodeValue::Text(text) => texts.push(text.trim().to_owned()),
+                        NodeValue::Number(number) => texts.push(number.to_string()),
                         _ => self.wrong(key, item, "a list of texts", problems),
                     }
                 }

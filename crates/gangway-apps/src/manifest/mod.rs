@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 pub use agent::is_event_name;
 pub use field::{Field, FieldKind, Fields};
-pub use read::{Reading, read};
+pub use read::{ParsedManifest, read};
 
 use gangway_files::FilePath;
 

@@ -8,7 +8,7 @@ use super::{
     front::{Keys, Problems, shown, split},
     tree,
 };
-use crate::folder::told;
+use crate::folder::describe;
 use gangway_files::FilePath;
 
 /// Server runtimes.
@@ -60,14 +60,14 @@ const KNOWN: [&str; 14] = [
 const DEPENDENCIES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ParsedManifest {
     /// `None` if not even a name can be determined.
     pub manifest: Option<Manifest>,
     /// Sorted by line.
     pub problems: Vec<Problem>,
 }
 
-impl Reading {
+impl ParsedManifest {
     #[must_use]
     pub fn is_broken(&self) -> bool {
         let bad = |problem: &Problem| problem.severity == Severity::Error;
@@ -77,7 +77,7 @@ impl Reading {
 
 /// Parses an `APP.md` in a folder of this name.
 #[must_use]
-pub fn read(text: &str, folder: &str) -> Reading {
+pub fn read(text: &str, folder: &str) -> ParsedManifest {
     let mut problems = Problems::default();
     let manifest = match front(text) {
         Ok((node, about)) => manifest(&node, about, folder, &mut problems),
@@ -88,7 +88,7 @@ pub fn read(text: &str, folder: &str) -> Reading {
     };
     let mut problems = problems.0;
     problems.sort_by_key(|problem| problem.line);
-    Reading { manifest, problems }
+    ParsedManifest { manifest, problems }
 }
 
 fn front(text: &str) -> Result<(tree::Node, &str), (Option<u64>, String)> {
@@ -101,7 +101,7 @@ fn front(text: &str) -> Result<(tree::Node, &str), (Option<u64>, String)> {
     }
     let node = tree::read(&yaml)
         .map_err(|(line, why)| (line, format!("invalid YAML: {}", shown_long(&why))))?;
-    if !matches!(node.part, tree::Part::Map(_)) {
+    if !matches!(node.part, tree::NodeValue::Map(_)) {
         let kind = node.kind();
         let why = format!("the front matter must be a map of keys and values, but is {kind}");
         return Err((Some(node.line), why));
@@ -243,14 +243,14 @@ fn is_program(path: &str) -> bool {
 fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
     let entry = keys.take("capabilities")?;
     let named = |node: &tree::Node| match &node.part {
-        tree::Part::Text(text) => Some(text.trim().to_lowercase()),
+        tree::NodeValue::Text(text) => Some(text.trim().to_lowercase()),
         _ => None,
     };
     Some(match &entry.value.part {
-        tree::Part::List(items) => items.iter().filter_map(named).collect(),
-        tree::Part::Map(entries) => entries
+        tree::NodeValue::List(items) => items.iter().filter_map(named).collect(),
+        tree::NodeValue::Map(entries) => entries
             .iter()
-            .filter(|entry| !matches!(entry.value.part, tree::Part::Bool(false)))
+            .filter(|entry| !matches!(entry.value.part, tree::NodeValue::Bool(false)))
             .map(|entry| entry.key.to_lowercase())
             .collect(),
         _ => named(&entry.value).into_iter().collect(),
@@ -260,18 +260,18 @@ fn capabilities(keys: &mut Keys<'_>) -> Option<Vec<String>> {
 /// Packages: a map of versions, or a list of `name` and `name@version`.
 fn dependencies(keys: &mut Keys<'_>) -> Vec<PackageNeed> {
     let part = keys.take("dependencies").map(|entry| &entry.value.part);
-    let of_entry = |entry: &tree::Entry| PackageNeed {
+    let of_entry = |entry: &tree::MapEntry| PackageNeed {
         name: entry.key.clone(),
         range: match &entry.value.part {
-            tree::Part::Text(text) => text.clone(),
-            tree::Part::Number(number) => number.to_string(),
-            tree::Part::Nothing => "*".to_owned(),
+            tree::NodeValue::Text(text) => text.clone(),
+            tree::NodeValue::Number(number) => number.to_string(),
+            tree::NodeValue::Nothing => "*".to_owned(),
             // Kept, so that downloading it reports the problem.
             _ => format!("({})", entry.value.kind()),
         },
     };
     let of_item = |item: &tree::Node| match &item.part {
-        tree::Part::Text(text) => {
+        tree::NodeValue::Text(text) => {
             // The first character may be the `@` of a scope.
             let version = text.get(1..)?.find('@').map(|at| at + 1);
             let (name, range) = match version {
@@ -284,8 +284,8 @@ fn dependencies(keys: &mut Keys<'_>) -> Vec<PackageNeed> {
         _ => None,
     };
     let needs: Vec<PackageNeed> = match part {
-        Some(tree::Part::Map(entries)) => entries.iter().map(of_entry).collect(),
-        Some(tree::Part::List(items)) => items.iter().filter_map(of_item).collect(),
+        Some(tree::NodeValue::Map(entries)) => entries.iter().map(of_entry).collect(),
+        Some(tree::NodeValue::List(items)) => items.iter().filter_map(of_item).collect(),
         _ => Vec::new(),
     };
     needs.into_iter().take(DEPENDENCIES).collect()
@@ -331,7 +331,7 @@ fn entry(text: &str) -> Result<FilePath, String> {
     if text.contains(['?', '#', '%']) {
         return Err("must not contain any of ? # %".to_owned());
     }
-    let path: FilePath = text.parse().map_err(|error| told(&error))?;
+    let path: FilePath = text.parse().map_err(|error| describe(&error))?;
     let hidden = path.as_str().split('/').any(|name| name.starts_with('.'));
     let page = path.name().is_some_and(|name| {
         let name = name.to_ascii_lowercase();

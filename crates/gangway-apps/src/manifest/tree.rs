@@ -13,21 +13,21 @@ use serde_saphyr::Spanned;
 pub(super) struct Node {
     /// From 1.
     pub(super) line: u64,
-    pub(super) part: Part,
+    pub(super) part: NodeValue,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum NodeValue {
     Nothing,
     Bool(bool),
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct MapEntry {
     pub(super) key: String,
     pub(super) line: u64,
     pub(super) value: Node,
@@ -56,12 +56,12 @@ impl Node {
     /// As JSON.
     pub(super) fn value(&self) -> Value {
         match &self.part {
-            Part::Nothing => Value::Null,
-            Part::Bool(truth) => (*truth).into(),
-            Part::Number(number) => Value::Number(number.clone()),
-            Part::Text(text) => text.as_str().into(),
-            Part::List(items) => items.iter().map(Self::value).collect(),
-            Part::Map(entries) => {
+            NodeValue::Nothing => Value::Null,
+            NodeValue::Bool(truth) => (*truth).into(),
+            NodeValue::Number(number) => Value::Number(number.clone()),
+            NodeValue::Text(text) => text.as_str().into(),
+            NodeValue::List(items) => items.iter().map(Self::value).collect(),
+            NodeValue::Map(entries) => {
                 let pairs = entries
                     .iter()
                     .map(|entry| (entry.key.clone(), entry.value.value()));
@@ -73,19 +73,19 @@ impl Node {
     /// The type, for people.
     pub(super) fn kind(&self) -> &'static str {
         match &self.part {
-            Part::Nothing => "nothing",
-            Part::Bool(_) => "true or false",
-            Part::Number(_) => "a number",
-            Part::Text(_) => "a text",
-            Part::List(_) => "a list",
-            Part::Map(_) => "a map",
+            NodeValue::Nothing => "nothing",
+            NodeValue::Bool(_) => "true or false",
+            NodeValue::Number(_) => "a number",
+            NodeValue::Text(_) => "a text",
+            NodeValue::List(_) => "a list",
+            NodeValue::Map(_) => "a map",
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<Part>::deserialize(deserializer)?;
+        let spanned = Spanned::<NodeValue>::deserialize(deserializer)?;
         Ok(Self {
             line: spanned.referenced.line(),
             part: spanned.value,
@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-impl<'de> Deserialize<'de> for Part {
+impl<'de> Deserialize<'de> for NodeValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(PartVisitor)
     }
@@ -102,62 +102,63 @@ impl<'de> Deserialize<'de> for Part {
 struct PartVisitor;
 
 impl<'de> Visitor<'de> for PartVisitor {
-    type Value = Part;
+    type Value = NodeValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text, a number, true or false, a list or a map")
     }
 
-    fn visit_unit<E>(self) -> Result<Part, E> {
-        Ok(Part::Nothing)
+    fn visit_unit<E>(self) -> Result<NodeValue, E> {
+        Ok(NodeValue::Nothing)
     }
 
-    fn visit_none<E>(self) -> Result<Part, E> {
-        Ok(Part::Nothing)
+    fn visit_none<E>(self) -> Result<NodeValue, E> {
+        Ok(NodeValue::Nothing)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Part, D::Error> {
-        Part::deserialize(deserializer)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<NodeValue, D::Error> {
+        NodeValue::deserialize(deserializer)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Part, E> {
-        Ok(Part::Bool(truth))
+    fn visit_bool<E>(self, truth: bool) -> Result<NodeValue, E> {
+        Ok(NodeValue::Bool(truth))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Part, E> {
-        Ok(Part::Number(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<NodeValue, E> {
+        Ok(NodeValue::Number(number.into()))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Part, E> {
-        Ok(Part::Number(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<NodeValue, E> {
+        Ok(NodeValue::Number(number.into()))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Part, E> {
+    fn visit_f64<E>(self, number: f64) -> Result<NodeValue, E> {
         // Infinity is not valid JSON, so it stays a text.
-        Ok(Number::from_f64(number).map_or_else(|| Part::Text(number.to_string()), Part::Number))
+        Ok(Number::from_f64(number)
+            .map_or_else(|| NodeValue::Text(number.to_string()), NodeValue::Number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Part, E> {
-        Ok(Part::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<NodeValue, E> {
+        Ok(NodeValue::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Part, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<NodeValue, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Part::List(list))
+        Ok(NodeValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Part, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<NodeValue, A::Error> {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
-            map.push(Entry {
+            map.push(MapEntry {
                 line: key.referenced.line(),
                 key: key.value,
                 value: entries.next_value()?,
             });
         }
-        Ok(Part::Map(map))
+        Ok(NodeValue::Map(map))
     }
 }

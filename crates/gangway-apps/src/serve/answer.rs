@@ -91,7 +91,7 @@ pub(super) fn headless(answer: &mut Response) {
 }
 
 /// Whether the client has this version.
-pub(super) fn known(asked: &HeaderMap, tag: &str) -> bool {
+pub(super) fn is_current(asked: &HeaderMap, tag: &str) -> bool {
     let lists = asked.get_all(header::IF_NONE_MATCH).iter();
     let mut tags = lists
         .filter_map(|list| list.to_str().ok())

@@ -20,10 +20,10 @@ impl Csp {
     pub fn parse(text: &str) -> Self {
         let policies = text.split(',').map(|policy| {
             let directives = policy.split(';').filter_map(|directive| {
-                let mut words = directive.split_ascii_whitespace().map(str::to_owned);
+                let mut message = directive.split_ascii_whitespace().map(str::to_owned);
                 Some(Directive {
-                    name: words.next()?,
-                    sources: words.collect(),
+                    name: message.next()?,
+                    sources: message.collect(),
                 })
             });
             directives.collect()
@@ -57,9 +57,9 @@ impl Csp {
                 continue;
             };
             // Script keywords mean nothing here.
-            let kept =
+            let stored =
                 |source: &str| !source.starts_with('\'') || source.eq_ignore_ascii_case("'self'");
-            let connect = own(policy, at, exact, "connect-src", kept);
+            let connect = own(policy, at, exact, "connect-src", stored);
             for origin in origins {
                 connect.add(origin.clone());
             }
@@ -86,12 +86,12 @@ fn own<'a>(
     at: usize,
     exact: bool,
     name: &str,
-    kept: impl Fn(&str) -> bool,
+    stored: impl Fn(&str) -> bool,
 ) -> &'a mut Directive {
     if exact {
         return &mut policy[at];
     }
-    let sources = policy[at].sources.iter().filter(|source| kept(source));
+    let sources = policy[at].sources.iter().filter(|source| stored(source));
     let copy = Directive {
         name: name.to_owned(),
         sources: sources.cloned().collect(),

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_nobody_writes_is_too_deep() {
+    fn only_extreme_nesting_is_too_deep() {
         for deep in ["(a=", "[", "{", "f<", "f<\n", "a(`${", "'x'("] {
             assert!(too_deep(&deep.repeat(300)), "{deep}");
         }

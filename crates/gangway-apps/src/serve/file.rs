@@ -6,8 +6,8 @@ use bytes::Bytes;
 use tokio::{sync::Semaphore, time::Instant};
 
 use super::{
-    super::folder::{AppFolder, Mark},
-    html::Plan,
+    super::folder::{AppFolder, SourceStamp},
+    html::InjectionPlan,
     imports::{Site, variant},
     script::{self, Language, Script},
 };
@@ -28,25 +28,25 @@ const BYTES: usize = 64 << 20;
 
 /// A file as it is sent.
 #[derive(Debug)]
-pub(super) struct Sent {
-    mark: Mark,
+pub(super) struct ServedFile {
+    mark: SourceStamp,
     file: FilePath,
     pub(super) body: Bytes,
     /// A strong ETag: it changes only with the body.
     pub(super) tag: String,
     pub(super) kind: &'static str,
     /// Where our script is inserted, if it is a page.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<InjectionPlan>,
     /// Whether it is a temporary error message.
     pub(super) fault: bool,
     script: Option<(Arc<Script>, Vec<Option<String>>)>,
 }
 
 /// The app, the folder, the file, and whether it is requested as a page.
-type Key = (AppFolder, AppFolder, FilePath, bool);
+type FileKey = (AppFolder, AppFolder, FilePath, bool);
 
 pub(super) struct Files {
-    sent: Cache<Key, (Instant, Arc<Sent>)>,
+    sent: Cache<FileKey, (Instant, Arc<ServedFile>)>,
     scripts: Cache<blake3::Hash, Arc<Script>>,
     /// Concurrent operations; others wait.
     permits: Semaphore,
@@ -68,7 +68,7 @@ impl Files {
         folder: &AppFolder,
         path: &FilePath,
         page: bool,
-    ) -> Result<Arc<Sent>, FileError> {
+    ) -> Result<Arc<ServedFile>, FileError> {
         let key = (app.clone(), folder.clone(), path.clone(), page);
         let before = self.sent.get(&key);
         if let Some((at, sent)) = &before
@@ -96,8 +96,8 @@ impl Files {
         folder: &AppFolder,
         path: &FilePath,
         page: bool,
-        before: Option<Arc<Sent>>,
-    ) -> Result<Arc<Sent>, FileError> {
+        before: Option<Arc<ServedFile>>,
+    ) -> Result<Arc<ServedFile>, FileError> {
         let (file, mark) = match folder.mark(path) {
             Ok(mark) => (path.clone(), mark),
             // A request for a page never means a script.
@@ -129,13 +129,13 @@ impl Files {
                 return Ok(before);
             }
         }
-        if let Mark::Disk(mark) = &mark
+        if let SourceStamp::Disk(mark) = &mark
             && mark.size > WHOLE
         {
             return Err(FileError::TooLarge { limit: WHOLE });
         }
         let (mark, body) = folder.read(&file, WHOLE)?;
-        let mut sent = Sent {
+        let mut sent = ServedFile {
             mark,
             tag: String::new(),
             kind: media_type(file.as_str()),
@@ -167,7 +167,7 @@ impl Files {
             if std::str::from_utf8(&sent.body).is_err() {
                 sent.kind = "text/html";
             }
-            sent.plan = Some(Plan::of(&sent.body));
+            sent.plan = Some(InjectionPlan::of(&sent.body));
         }
         sent.tag = format!("\"{}\"", &blake3::hash(&sent.body).to_hex()[..32]);
         Ok(Arc::new(sent))

@@ -17,7 +17,7 @@ const HEAD: [&str; 10] = [
 
 /// The changes to a page, computed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct InjectionPlan {
     at: usize,
     /// Policies in meta elements: the tag and its content.
     policies: Vec<(Range<usize>, String)>,
@@ -26,17 +26,17 @@ pub(super) struct Plan {
 }
 
 #[derive(Default)]
-struct Seen {
+struct HtmlScan {
     at: Option<usize>,
     policies: Vec<(Range<usize>, String)>,
     has_import_map: bool,
     done: bool,
 }
 
-impl Plan {
+impl InjectionPlan {
     /// Parses the head of a page.
     pub(super) fn of(page: &[u8]) -> Self {
-        let seen = Rc::new(RefCell::new(Seen::default()));
+        let seen = Rc::new(RefCell::new(HtmlScan::default()));
         let look = |element: &mut Element<'_, '_>| {
             seen.borrow_mut().element(element);
             Ok(())
@@ -87,7 +87,7 @@ impl Plan {
     }
 }
 
-impl Seen {
+impl HtmlScan {
     fn element(&mut self, element: &mut Element<'_, '_>) {
         if self.done {
             return;
@@ -154,7 +154,7 @@ mod tests {
 
     fn injected(page: &str) -> String {
         let origins = ["ws://a.localhost:1".to_owned()];
-        let whole = Plan::of(page.as_bytes()).apply(page.as_bytes(), MARK, &origins);
+        let whole = InjectionPlan::of(page.as_bytes()).apply(page.as_bytes(), MARK, &origins);
         String::from_utf8(whole).unwrap()
     }
 
@@ -222,7 +222,7 @@ mod tests {
         let page = format!("{head}{}<p>end\0\r\n", "<div>日本 & é</div>".repeat(80));
         for cut in 0..page.len() {
             let bytes = &page.as_bytes()[..cut];
-            let whole = Plan::of(bytes).apply(bytes, MARK, &[]);
+            let whole = InjectionPlan::of(bytes).apply(bytes, MARK, &[]);
             let at = whole
                 .windows(MARK.len())
                 .position(|part| part == MARK.as_bytes());

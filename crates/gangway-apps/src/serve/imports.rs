@@ -145,7 +145,7 @@ pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath>
     };
     let name = wanted.as_str();
     // TypeScript allows the extension of the compiled file.
-    for (written, meant) in [
+    for (written, target) in [
         (".js", ".ts"),
         (".js", ".tsx"),
         (".js", ".jsx"),
@@ -154,7 +154,7 @@ pub(super) fn variant(folder: &AppFolder, wanted: &FilePath) -> Option<FilePath>
     ] {
         if let Some(file) = name
             .strip_suffix(written)
-            .and_then(|stem| there(format!("{stem}{meant}")))
+            .and_then(|stem| there(format!("{stem}{target}")))
         {
             return Some(file);
         }

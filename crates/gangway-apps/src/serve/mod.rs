@@ -23,7 +23,7 @@ pub use script::is_module;
 
 use self::{
     answer::{finish, plain},
-    file::{Files, Sent},
+    file::{Files, ServedFile},
 };
 use super::{App, folder::AppFolder};
 use gangway_files::{FileError, FilePath};
@@ -37,7 +37,7 @@ pub struct Injection {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AppFileRequest<'a> {
     pub method: &'a Method,
     /// The path below the app, percent-encoded.
     pub path: &'a str,
@@ -59,8 +59,8 @@ impl Default for Pages {
     }
 }
 
-enum Found {
-    File(Arc<Sent>),
+enum Resolved {
+    File(Arc<ServedFile>),
     /// A file that is too large to cache.
     Large(FilePath),
     Elsewhere(String),
@@ -72,7 +72,7 @@ impl Pages {
     pub async fn serve(
         &self,
         app: &App,
-        asked: Asked<'_>,
+        asked: AppFileRequest<'_>,
         injection: Option<&Injection>,
     ) -> Response {
         if *asked.method != Method::GET && *asked.method != Method::HEAD {
@@ -85,7 +85,7 @@ impl Pages {
                 .into_response();
         }
         let mut answer = match self.find(app, asked).await {
-            Found::File(sent) => {
+            Resolved::File(sent) => {
                 let map = import_map(app, &sent, asked.path).await;
                 match (&sent.plan, injection, map) {
                     (Some(_), Some(injection), map) => injected(app, &sent, injection, map),
@@ -93,9 +93,9 @@ impl Pages {
                     _ => whole(app, &sent, asked.headers),
                 }
             }
-            Found::Large(path) => stream::answer(&app.folder, &path, asked.headers).await,
-            Found::Elsewhere(to) => elsewhere(&to, asked.query),
-            Found::Nothing(error) => missing(app, &error),
+            Resolved::Large(path) => stream::answer(&app.folder, &path, asked.headers).await,
+            Resolved::Elsewhere(to) => elsewhere(&to, asked.query),
+            Resolved::Nothing(error) => missing(app, &error),
         };
         finish(&mut answer, asked.opaque);
         if *asked.method == Method::HEAD {
@@ -104,34 +104,34 @@ impl Pages {
         answer
     }
 
-    async fn find(&self, app: &App, asked: Asked<'_>) -> Found {
+    async fn find(&self, app: &App, asked: AppFileRequest<'_>) -> Resolved {
         let path = match path(asked.path) {
             Ok(path) => path,
-            Err(error) => return Found::Nothing(error),
+            Err(error) => return Resolved::Nothing(error),
         };
         let page = wants_page(asked.headers);
         let folder = &app.folder;
         if let Some(rest) = path.as_str().strip_prefix(imports::SHARED) {
             let shared = imports::shared(folder);
             let (Some(shared), Ok(rest)) = (shared, rest.parse()) else {
-                return Found::Nothing(FileError::NotFound { path });
+                return Resolved::Nothing(FileError::NotFound { path });
             };
             return match self.files.get(folder, &shared, &rest, false).await {
-                Ok(sent) => Found::File(sent),
-                Err(error) => Found::Nothing(error),
+                Ok(sent) => Resolved::File(sent),
+                Err(error) => Resolved::Nothing(error),
             };
         }
         let entry = &app.manifest.entry;
         if path.is_root() {
             // If the page is in a subfolder, its relative URLs are there, too.
             return match entry.as_str().contains('/') {
-                true => Found::Elsewhere(format!("./{}", entry.as_str())),
+                true => Resolved::Elsewhere(format!("./{}", entry.as_str())),
                 false => self.file(folder, entry).await,
             };
         }
         let error = match self.files.get(folder, folder, &path, page).await {
-            Ok(sent) => return Found::File(sent),
-            Err(FileError::TooLarge { .. }) => return Found::Large(path),
+            Ok(sent) => return Resolved::File(sent),
+            Err(FileError::TooLarge { .. }) => return Resolved::Large(path),
             Err(error) => error,
         };
         // A server would use the folder of the page as its root.
@@ -140,17 +140,17 @@ impl Pages {
             && let Ok(inside) = root.join(path.as_str())
             && let Ok(sent) = self.files.get(folder, folder, &inside, page).await
         {
-            return Found::File(sent);
+            return Resolved::File(sent);
         }
         let index = path.join("index.html");
         if matches!(error, FileError::NotAFile { .. })
             && let Ok(index) = index
-            && let Found::File(sent) = self.file(folder, &index).await
+            && let Resolved::File(sent) = self.file(folder, &index).await
         {
             let name = path.name().unwrap_or_default();
             return match asked.path.ends_with('/') {
-                true => Found::File(sent),
-                false => Found::Elsewhere(format!("./{}/", answer::encoded(name))),
+                true => Resolved::File(sent),
+                false => Resolved::Elsewhere(format!("./{}/", answer::encoded(name))),
             };
         }
         // An app with client-side routing has URLs that are not files.
@@ -166,15 +166,15 @@ impl Pages {
             && !path.as_str().starts_with("__gangway/")
         {
             true => self.file(folder, entry).await,
-            false => Found::Nothing(error),
+            false => Resolved::Nothing(error),
         }
     }
 
-    async fn file(&self, folder: &AppFolder, path: &FilePath) -> Found {
+    async fn file(&self, folder: &AppFolder, path: &FilePath) -> Resolved {
         match self.files.get(folder, folder, path, true).await {
-            Ok(sent) => Found::File(sent),
-            Err(FileError::TooLarge { .. }) => Found::Large(path.clone()),
-            Err(error) => Found::Nothing(error),
+            Ok(sent) => Resolved::File(sent),
+            Err(FileError::TooLarge { .. }) => Resolved::Large(path.clone()),
+            Err(error) => Resolved::Nothing(error),
         }
     }
 }
@@ -208,7 +208,7 @@ fn wants_page(headers: &HeaderMap) -> bool {
 }
 
 /// The import map for the dependencies of an app, if a page has none; scripts in files need none.
-async fn import_map(app: &App, sent: &Sent, path: &str) -> Option<String> {
+async fn import_map(app: &App, sent: &ServedFile, path: &str) -> Option<String> {
     let needs = app.manifest.dependencies.iter();
     let packages: Vec<String> = needs.map(|need| need.name.clone()).collect();
     if packages.is_empty() || sent.plan.as_ref().is_none_or(|plan| plan.has_import_map) {
@@ -227,7 +227,7 @@ fn import_map_tag(map: &str, nonce: &str) -> String {
 }
 
 /// A page with an import map, not cached.
-fn mapped(app: &App, sent: &Sent, plan: &html::Plan, map: &str) -> Response {
+fn mapped(app: &App, sent: &ServedFile, plan: &html::InjectionPlan, map: &str) -> Response {
     let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
     let body = plan.insert(&sent.body, &import_map_tag(map, &nonce));
     let headers = [
@@ -240,10 +240,10 @@ fn mapped(app: &App, sent: &Sent, plan: &html::Plan, map: &str) -> Response {
     answer
 }
 
-fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
+fn whole(app: &App, sent: &ServedFile, asked: &HeaderMap) -> Response {
     let tag = sent.tag.as_str();
     let cache = if sent.fault { "no-store" } else { "no-cache" };
-    let mut answer = match answer::known(asked, tag) {
+    let mut answer = match answer::is_current(asked, tag) {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => answer::part(sent.body.clone(), asked, tag),
     };
@@ -261,7 +261,7 @@ fn whole(app: &App, sent: &Sent, asked: &HeaderMap) -> Response {
 }
 
 /// A page with the script of a launch, not cached.
-fn injected(app: &App, sent: &Sent, injection: &Injection, map: Option<String>) -> Response {
+fn injected(app: &App, sent: &ServedFile, injection: &Injection, map: Option<String>) -> Response {
     let nonce = BASE64_STANDARD.encode(rand::random::<[u8; 16]>());
     let script = match sent.kind == "text/html" {
         // ASCII is the same in almost all encodings of the page.

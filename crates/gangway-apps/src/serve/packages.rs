@@ -9,7 +9,7 @@ use super::{
         manifest::{Problem, Severity},
     },
     file::WHOLE,
-    html::Plan,
+    html::InjectionPlan,
     imports::{homes, in_vendor, package},
     script::{LARGEST, is_module},
 };
@@ -73,7 +73,7 @@ impl App {
 
     fn has_import_map(&self) -> bool {
         let page = self.folder.read(&self.manifest.entry, WHOLE);
-        page.is_ok_and(|(_, page)| Plan::of(&page).has_import_map)
+        page.is_ok_and(|(_, page)| InjectionPlan::of(&page).has_import_map)
     }
 }
 

@@ -102,18 +102,22 @@ pub(super) fn prepare(
         return Ok(deep(|| with_imports(source.to_owned())).unwrap_or_else(plain));
     }
     if source.len() > LARGEST {
-        let told = format!(
+        let message = format!(
             "{}: larger than {LARGEST} bytes; split it into several files",
             file.as_str()
         );
-        return Err(thrown(&told));
+        return Err(throwing_script(&message));
     }
     if too_deep(source) {
-        return Err(thrown(&format!("{}: nested too deeply", file.as_str())));
+        return Err(throwing_script(&format!(
+            "{}: nested too deeply",
+            file.as_str()
+        )));
     }
     let made = deep(|| Some(transpile(source, file, language, jsx_source)));
     let busy = || Err(format!("{}: out of memory", file.as_str()));
-    made.unwrap_or_else(busy).map_err(|told| thrown(&told))
+    made.unwrap_or_else(busy)
+        .map_err(|message| throwing_script(&message))
 }
 
 /// Whether a script is a module: it imports, exports or awaits at the top level. An invalid one is treated as a classic
@@ -151,10 +155,10 @@ fn deep<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
 }
 
 /// A script that throws the error, so that it appears in the browser's console.
-fn thrown(told: &str) -> String {
+fn throwing_script(message: &str) -> String {
     format!(
         "throw new SyntaxError({});\n",
-        serde_json::Value::from(told)
+        serde_json::Value::from(message)
     )
 }
 
@@ -165,7 +169,7 @@ fn transpile(
     jsx_source: &str,
 ) -> Result<Script, String> {
     let allocator = Allocator::default();
-    let failed = |errors: &[OxcDiagnostic]| told(errors, source, file);
+    let failed = |errors: &[OxcDiagnostic]| first_error(errors, source, file);
     let parsed = Parser::new(&allocator, source, language.source()).parse();
     if !parsed.errors.is_empty() || parsed.panicked {
         return Err(failed(&parsed.errors));
@@ -257,7 +261,7 @@ fn import(code: &str, place: Range<usize>) -> Option<Import> {
 }
 
 /// The first error, with its position and line.
-fn told(errors: &[OxcDiagnostic], source: &str, file: &FilePath) -> String {
+fn first_error(errors: &[OxcDiagnostic], source: &str, file: &FilePath) -> String {
     let name = file.as_str();
     let Some(error) = errors.first() else {
         return format!("{name}: not a valid script");

@@ -7,7 +7,7 @@ use axum::{
 };
 use futures_util::stream;
 
-use super::answer::{known, plain, range, ranged, unsatisfied};
+use super::answer::{is_current, plain, range, ranged, unsatisfied};
 use crate::folder::AppFolder;
 use gangway_files::{FileError, FilePath, Folder, media_type};
 
@@ -36,7 +36,7 @@ async fn read(
     // A hash of the content would cost more than the ETag saves.
     let tag = format!("\"{size:x}-{:x}\"", stat.modified.as_nanosecond());
     let mut answer = match range(asked, &tag, size) {
-        _ if known(asked, &tag) => StatusCode::NOT_MODIFIED.into_response(),
+        _ if is_current(asked, &tag) => StatusCode::NOT_MODIFIED.into_response(),
         Err(()) => unsatisfied(size),
         Ok(part) => {
             let (from, length) = part.unwrap_or((0, size));

@@ -1,7 +1,7 @@
 //! Contexts of launches.
 
 use gangway_apps::{
-    context::{Context, LARGEST, Refused, complete},
+    context::{Context, ContextError, LARGEST, complete},
     manifest::{ContextFields, read},
 };
 use serde_json::{Map, Value, json};
@@ -21,14 +21,14 @@ fn map(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-fn with(fields: &ContextFields, data: Value, config: Value) -> Result<Context, Refused> {
+fn with(fields: &ContextFields, data: Value, config: Value) -> Result<Context, ContextError> {
     complete(fields, map(data), map(config))
 }
 
 /// The faults, as `path message`.
 fn faults(fields: &ContextFields, data: Value, config: Value) -> Vec<String> {
     match with(fields, data, config) {
-        Err(Refused::Wrong(faults)) => faults
+        Err(ContextError::Wrong(faults)) => faults
             .iter()
             .map(|f| format!("{} {}", f.path, f.message))
             .collect(),
@@ -152,7 +152,7 @@ fn a_context_of_more_than_a_megabyte_is_refused() {
     assert!(with(&fields, json!({"a": fits}), json!({})).is_ok());
     let over = format!("{fits}x");
     let refused = with(&fields, json!({"a": over}), json!({})).unwrap_err();
-    assert_eq!(refused, Refused::TooLarge { bytes: LARGEST + 1 });
+    assert_eq!(refused, ContextError::TooLarge { bytes: LARGEST + 1 });
     // Bytes count, not characters.
     assert!(with(&fields, json!({"a": "ä".repeat(LARGEST / 2)}), json!({})).is_err());
 }

@@ -13,4 +13,4 @@ mod scripts;
 mod serve;
 mod wider;
 
-use gangway_testing::apps::{Site, plain, write};
+use gangway_testing::apps::{AppSite, plain, write};

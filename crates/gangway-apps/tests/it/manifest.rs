@@ -1,6 +1,6 @@
 //! Valid and invalid manifests.
 
-use gangway_apps::manifest::{Delivery, FieldKind, Reading, read};
+use gangway_apps::manifest::{Delivery, FieldKind, ParsedManifest, read};
 use serde_json::json;
 
 fn told(text: &str) -> Vec<String> {
@@ -9,7 +9,7 @@ fn told(text: &str) -> Vec<String> {
 }
 
 /// A manifest with these lines after the two required ones; the first of them is line 4.
-fn with(lines: &str) -> Reading {
+fn with(lines: &str) -> ParsedManifest {
     read(
         &format!("---\nname: notes\ndescription: Keeps notes.\n{lines}\n---\n\n# Notes\n"),
         "notes",
@@ -124,7 +124,7 @@ fn a_context_can_be_a_list_of_choices() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_its_line() {
+fn what_is_missing_is_reported_with_its_line() {
     assert_eq!(
         told("---\ntitle: x\n---\n"),
         [
@@ -137,7 +137,7 @@ fn what_is_missing_is_told_with_its_line() {
 }
 
 #[test]
-fn a_broken_front_matter_is_told_with_its_line() {
+fn a_broken_front_matter_is_reported_with_its_line() {
     for (text, line, word) in [
         ("", 1, "the first line is not ---"),
         ("# Notes\n", 1, "the first line is not ---"),
@@ -230,7 +230,7 @@ fn an_entry_stays_in_the_folder() {
 }
 
 #[test]
-fn wrong_values_are_told_where_they_stand() {
+fn wrong_values_are_reported_with_their_position() {
     for (lines, wanted) in [
         (
             "runtime: php",
@@ -334,9 +334,9 @@ fn unknown_keys_are_warnings_that_guess_what_was_meant() {
         "licence: MIT\nagent:\n  tiggers: [x]\n  context:\n    date: {}\n  events:\n    - { name: a, colour: red }",
     );
     assert!(!reading.is_broken());
-    let told: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        lines,
         [
             "APP.md:4: warning: unknown key `licence`",
             "APP.md:6: warning: unknown key `agent.tiggers`; did you mean `triggers`?",
@@ -347,7 +347,7 @@ fn unknown_keys_are_warnings_that_guess_what_was_meant() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once_and_no_more_than_a_screenful() {
+fn everything_that_is_wrong_is_listed_at_once_up_to_a_limit() {
     let many: String = (0..500).map(|n| format!("key{n}: 1\n")).collect();
     assert_eq!(with(&many).problems.len(), 100);
     let deep = format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_apps::{App, AppRegistry, Around, Folders, Origin, rank::rank};
+use gangway_apps::{App, AppRegistry, Folders, Origin, SearchPaths, rank::rank};
 use serde_json::Value;
 
 use super::write;
@@ -28,7 +28,7 @@ async fn apps(set: &Value) -> (tempfile::TempDir, Vec<Arc<App>>) {
     }
     let apps = AppRegistry::new(
         &[folder.path().to_owned()],
-        &Around::default(),
+        &SearchPaths::default(),
         Folders::only_read(folder.path()),
     )
     .list()
@@ -49,13 +49,13 @@ async fn the_app_that_is_meant_comes_first_nearly_always_and_among_the_first_thr
     assert!(sentences.len() >= 30);
     let mut first = 0;
     for sentence in sentences {
-        let (said, meant) = (sentence[0].as_str().unwrap(), sentence[1].as_str().unwrap());
-        let found = rank(Some(said), &apps);
+        let (message, target) = (sentence[0].as_str().unwrap(), sentence[1].as_str().unwrap());
+        let found = rank(Some(message), &apps);
         let names: Vec<&str> = found.iter().map(|(_, app)| app.name.as_str()).collect();
-        let place = names.iter().position(|name| *name == meant);
+        let place = names.iter().position(|name| *name == target);
         assert!(
             place.is_some_and(|place| place < 3),
-            "{said:?} means {meant}, not {found:?}"
+            "{message:?} means {target}, not {found:?}"
         );
         first += usize::from(place == Some(0));
         assert!(found.is_sorted_by(|(a, _), (b, _)| a >= b));
@@ -92,7 +92,7 @@ async fn a_very_long_question_is_answered_too() {
 
 #[tokio::test]
 async fn words_of_one_stem_find_each_other() {
-    for (said, app) in [
+    for (message, app) in [
         ("visualize", "data-visualization"),
         ("visualise it", "data-visualization"),
         ("visualization", "visualizer"),
@@ -109,13 +109,13 @@ async fn words_of_one_stem_find_each_other() {
         let named = [folder.path().to_owned()];
         let registry = AppRegistry::new(
             &named,
-            &Around::default(),
+            &SearchPaths::default(),
             Folders::only_read(folder.path()),
         );
         let mut apps = registry.list().await;
         apps.retain(|app| app.origin == Origin::Named);
-        let found = rank(Some(said), &apps);
+        let found = rank(Some(message), &apps);
         let names: Vec<_> = found.iter().map(|(_, app)| app.name.as_str()).collect();
-        assert_eq!(names, [app], "{said}");
+        assert_eq!(names, [app], "{message}");
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangway_apps::{AppRegistry, Around, Folders, Origin, Untrusted};
+use gangway_apps::{AppRegistry, Folders, Origin, SearchPaths, UntrustedApps};
 use gangway_core::AppName;
 
 use super::{plain, write};
@@ -23,7 +23,7 @@ fn app(folder: &Path, name: &str) {
 }
 
 /// The apps of these folders, with a data folder in `there`.
-fn registry_of(there: &Path, named: &[PathBuf], around: &Around) -> Arc<AppRegistry> {
+fn registry_of(there: &Path, named: &[PathBuf], around: &SearchPaths) -> Arc<AppRegistry> {
     AppRegistry::new(named, around, Folders::at(&there.join("data")))
 }
 
@@ -34,7 +34,7 @@ async fn names(registry: &Arc<AppRegistry>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
+async fn apps_are_found_in_folders_that_are_named_and_in_the_users_folders() {
     let there = tempfile::tempdir().unwrap();
     let at = |name: &str| there.path().join(name);
     app(&at("named"), "one");
@@ -47,7 +47,7 @@ async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
         &at("named"),
         &[("no-app/index.html", "x"), ("file.txt", "x")],
     );
-    let around = Around {
+    let around = SearchPaths {
         here: Some(at("here")),
         path: Some(std::env::join_paths([at("path-a"), at("missing"), at("path-b")]).unwrap()),
         home: Some(at("home")),
@@ -77,12 +77,12 @@ async fn apps_are_found_in_folders_that_are_named_and_around_the_person() {
 }
 
 #[tokio::test]
-async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
+async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_reported() {
     let there = tempfile::tempdir().unwrap();
     let at = |name: &str| there.path().join(name);
     app(&at("b"), "same");
     app(&at("a"), "same");
-    let registry = registry_of(there.path(), &[at("b"), at("a")], &Around::default());
+    let registry = registry_of(there.path(), &[at("b"), at("a")], &SearchPaths::default());
     let app = registry.find(&name("same")).await.unwrap();
     assert_eq!(app.folder.path(), Some(&*at("b").join("same")));
     assert!(app.broken().is_none());
@@ -100,7 +100,11 @@ async fn of_two_apps_with_one_name_the_first_wins_and_the_other_is_told_of() {
 async fn changes_on_disk_are_seen_within_a_second() {
     let there = tempfile::tempdir().unwrap();
     app(there.path(), "first");
-    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    let registry = registry_of(
+        there.path(),
+        &[there.path().to_owned()],
+        &SearchPaths::default(),
+    );
     assert_eq!(names(&registry).await, ["first"]);
     app(there.path(), "second");
     // A scan is valid for a moment, so that serving a page needs no scan.
@@ -146,7 +150,11 @@ async fn broken_apps_are_shown_with_what_is_wrong() {
         b"---\nname: latin\ndescription: \xe4\n---\n",
     )
     .unwrap();
-    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    let registry = registry_of(
+        there.path(),
+        &[there.path().to_owned()],
+        &SearchPaths::default(),
+    );
     assert_eq!(names(&registry).await, ["big", "latin", "yaml"]);
     for (app, word) in [
         ("yaml", "invalid YAML"),
@@ -154,8 +162,8 @@ async fn broken_apps_are_shown_with_what_is_wrong() {
         ("latin", "not valid UTF-8"),
     ] {
         let app = registry.find(&name(app)).await.unwrap();
-        let told = &app.broken().unwrap().message;
-        assert!(told.contains(word), "{told}");
+        let text = &app.broken().unwrap().message;
+        assert!(text.contains(word), "{text}");
     }
     let strays = registry.strays().await;
     assert!(strays[0].path.ends_with("Not A Name"), "{strays:?}");
@@ -186,25 +194,29 @@ async fn links_out_of_an_apps_folder_lead_nowhere() {
     let registry = registry_of(
         there.path(),
         &[there.path().join("apps")],
-        &Around::default(),
+        &SearchPaths::default(),
     );
     for app in ["entry", "linked"] {
         let app = registry.find(&name(app)).await.unwrap();
-        let told = &app.broken().unwrap().message;
+        let text = &app.broken().unwrap().message;
         assert!(
-            told.contains("symlink to outside of the app's folder"),
-            "{told}"
+            text.contains("symlink to outside of the app's folder"),
+            "{text}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_folder_of_very_many_apps_is_looked_at_in_part() {
+async fn a_folder_of_very_many_apps_is_scanned_in_part() {
     let there = tempfile::tempdir().unwrap();
     for n in 0..510 {
         app(there.path(), &format!("app-{n:04}"));
     }
-    let registry = registry_of(there.path(), &[there.path().to_owned()], &Around::default());
+    let registry = registry_of(
+        there.path(),
+        &[there.path().to_owned()],
+        &SearchPaths::default(),
+    );
     let names = names(&registry).await;
     assert_eq!(
         (names.len(), names.last().unwrap().as_str()),
@@ -219,7 +231,7 @@ async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
     app(&at("a"), "notes");
     app(&at("b"), "notes");
     let found = async |folder: &str| {
-        let registry = registry_of(there.path(), &[at(folder)], &Around::default());
+        let registry = registry_of(there.path(), &[at(folder)], &SearchPaths::default());
         registry.called(&name("notes")).await.unwrap()
     };
     let first = found("a").await;
@@ -234,7 +246,7 @@ async fn an_app_in_another_folder_gets_a_name_of_its_own_and_keeps_it() {
     assert_eq!(found("b").await.name, second.name);
     assert_eq!(found("a").await.name, name("notes"));
     // It is not found by the first one's name where the exact name is needed.
-    let registry = registry_of(there.path(), &[at("b")], &Around::default());
+    let registry = registry_of(there.path(), &[at("b")], &SearchPaths::default());
     assert_eq!(registry.find(&name("notes")).await, None);
 
     // The real path counts.
@@ -250,15 +262,15 @@ async fn the_weblets_of_a_project_are_not_even_read_before_the_folder_is_trusted
     app(&at("project/weblets"), "notes");
     app(&at("elsewhere"), "other");
     write(&at("project/weblets"), &[("broken/APP.md", "---")]);
-    let around = Around {
+    let around = SearchPaths {
         here: Some(at("project")),
-        ..Around::default()
+        ..SearchPaths::default()
     };
     let registry = registry_of(there.path(), &[], &around);
     assert_eq!(names(&registry).await, [""; 0]);
     assert_eq!(registry.strays().await, []);
     let folder = at("project/weblets").canonicalize().unwrap();
-    let untrusted = [Untrusted { folder, apps: 2 }];
+    let untrusted = [UntrustedApps { folder, apps: 2 }];
     assert_eq!(registry.untrusted().await, untrusted);
 
     let folders = &registry.folders;
@@ -286,10 +298,14 @@ async fn the_weblets_of_a_project_are_not_even_read_before_the_folder_is_trusted
 }
 
 #[tokio::test]
-async fn nothing_is_loaded_while_nobody_knows_whose_the_names_are() {
+async fn nothing_is_loaded_while_the_owners_of_names_are_unknown() {
     let there = tempfile::tempdir().unwrap();
     app(&there.path().join("a"), "notes");
     write(there.path(), &[("data/apps.json", "{")]);
-    let registry = registry_of(there.path(), &[there.path().join("a")], &Around::default());
+    let registry = registry_of(
+        there.path(),
+        &[there.path().join("a")],
+        &SearchPaths::default(),
+    );
     assert!(registry.list().await.is_empty());
 }

@@ -2,10 +2,10 @@
 
 use axum::http::Method;
 
-use super::{Site, write};
+use super::{AppSite, write};
 
 /// The code without its source map.
-async fn code(site: &Site, path: &str) -> String {
+async fn code(site: &AppSite, path: &str) -> String {
     let answer = site.get(path).await;
     assert_eq!(
         (answer.status.as_u16(), answer.header("content-type")),
@@ -25,7 +25,7 @@ async fn typescript_is_served_without_its_types() {
     let source = "import type { A } from './a';\nimport { B, run } from './b.ts';\nenum Colour { Red, Green }\n\
                   export const x: number = <number>(1 as any);\nfunction f<T>(this: Window, a?: T): a is T { return run!(a satisfies T, Colour.Red) }\n\
                   let b: B; export default f;";
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         ("app.ts", source),
         ("b.ts", "export const run = 1; export type B = string"),
     ]);
@@ -60,7 +60,7 @@ async fn typescript_is_served_without_its_types() {
 
 #[tokio::test]
 async fn jsx_uses_preact_where_it_is_vendored_and_react_elsewhere() {
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         (
             "a.tsx",
             "export const a = (x: string) => <p class=\"x\">{x}</p>;",
@@ -114,8 +114,8 @@ async fn jsx_uses_preact_where_it_is_vendored_and_react_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_source_that_is_wrong_tells_the_console_where() {
-    let site = Site::new(&[
+async fn a_source_that_is_wrong_shows_the_position_in_the_console() {
+    let site = AppSite::new(&[
         ("src/app.ts", "let a = 1;\nlet b: = 2;\n"),
         ("twice.ts", "let é = 1; let é = 2;"),
     ]);
@@ -153,7 +153,7 @@ async fn a_source_that_is_wrong_tells_the_console_where() {
 
 #[tokio::test]
 async fn files_are_found_without_the_end_of_their_names() {
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         (
             "app.js",
             "import './util'; import './view.js'; import './parts'; import('./lazy'); export * from './there.js'; import './no'; import '../out'",
@@ -176,7 +176,7 @@ async fn files_are_found_without_the_end_of_their_names() {
 
 #[tokio::test]
 async fn bare_names_are_found_in_vendor_folders_and_others_are_left_alone() {
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         (
             "app.js",
             "import 'one'; import 'two/sub.js'; import '@scope/three'; import '@scope/three/deep'; import 'four'; import 'five'; import 'gangway'; \
@@ -228,9 +228,9 @@ async fn bare_names_are_found_in_vendor_folders_and_others_are_left_alone() {
 }
 
 #[tokio::test]
-async fn sources_that_are_nested_without_end_harm_nobody() {
+async fn sources_that_are_nested_without_end_do_no_harm() {
     const SIZE: usize = 256 << 10;
-    let site = Site::new(&[]);
+    let site = AppSite::new(&[]);
     let patterns = [
         "(",
         "[",

@@ -3,7 +3,7 @@
 use axum::http::{Method, StatusCode};
 use gangway_apps::serve::Injection;
 
-use super::Site;
+use super::AppSite;
 
 fn launch() -> Injection {
     Injection {
@@ -14,7 +14,7 @@ fn launch() -> Injection {
 
 #[tokio::test]
 async fn every_file_has_its_type() {
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         ("a.css", "x"),
         ("deep/er/b c.json", "{}"),
         ("d.svg", "<svg/>"),
@@ -44,7 +44,7 @@ async fn every_file_has_its_type() {
 
 #[tokio::test]
 async fn a_file_that_is_known_is_not_sent_again_and_one_that_changed_is() {
-    let site = Site::new(&[("a.txt", "one")]);
+    let site = AppSite::new(&[("a.txt", "one")]);
     let first = site.get("/a.txt").await;
     let tag = first.header("etag").to_owned();
     assert!(tag.starts_with('"') && tag.len() > 20, "{tag}");
@@ -85,7 +85,7 @@ async fn a_file_that_is_known_is_not_sent_again_and_one_that_changed_is() {
 
 #[tokio::test]
 async fn head_says_what_get_would_and_nothing_else_is_allowed() {
-    let site = Site::new(&[("a.txt", "one")]);
+    let site = AppSite::new(&[("a.txt", "one")]);
     let get = site.get("/a.txt").await;
     let head = site.ask(Method::HEAD, "/a.txt", &[], None).await;
     assert_eq!((head.status, head.body.len()), (StatusCode::OK, 0));
@@ -101,8 +101,8 @@ async fn head_says_what_get_would_and_nothing_else_is_allowed() {
 #[tokio::test]
 async fn parts_of_files_can_be_asked_for() {
     let large: String = ('a'..='z').cycle().take(9 << 20).collect();
-    let site = Site::new(&[("small.txt", "0123456789"), ("large.mp4", &large)]);
-    for (range, status, body, told) in [
+    let site = AppSite::new(&[("small.txt", "0123456789"), ("large.mp4", &large)]);
+    for (range, status, body, message) in [
         ("bytes=2-4", 206, "234", "bytes 2-4/10"),
         ("bytes=7-", 206, "789", "bytes 7-9/10"),
         ("bytes=-2", 206, "89", "bytes 8-9/10"),
@@ -122,7 +122,7 @@ async fn parts_of_files_can_be_asked_for() {
                 answer.text(),
                 answer.header("content-range")
             ),
-            (status, body, told),
+            (status, body, message),
             "{range}"
         );
     }
@@ -162,8 +162,8 @@ async fn parts_of_files_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn addresses_that_are_no_files_lead_to_the_apps_page_if_a_person_goes_there() {
-    let site = Site::new(&[("sub/index.html", "sub"), ("sub/a.txt", "x")]);
+async fn addresses_that_are_no_files_lead_to_the_apps_page_if_a_user_goes_there() {
+    let site = AppSite::new(&[("sub/index.html", "sub"), ("sub/a.txt", "x")]);
     for path in ["/settings", "/notes/7/edit", "/sub/nothing"] {
         let page = site.visit(path).await;
         assert!(
@@ -192,7 +192,7 @@ async fn addresses_that_are_no_files_lead_to_the_apps_page_if_a_person_goes_ther
 
 #[tokio::test]
 async fn an_entry_in_a_folder_is_gone_to_so_that_its_neighbours_are_found() {
-    let site = Site::with(
+    let site = AppSite::with(
         "entry: pages/start.html",
         &[("pages/start.html", "<p>Pages")],
     );
@@ -207,7 +207,7 @@ async fn an_entry_in_a_folder_is_gone_to_so_that_its_neighbours_are_found() {
 
 #[tokio::test]
 async fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         (".env", "secret"),
         (".git/config", "secret"),
         ("a/.hidden/x.txt", "secret"),
@@ -258,7 +258,7 @@ async fn nothing_outside_the_folder_and_nothing_hidden_is_served() {
 #[tokio::test]
 async fn the_page_of_a_launch_begins_with_its_script() {
     // FR-CTX-002
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         ("page.html", "<html><head><script>1</script>"),
         ("a.css", "x"),
     ]);
@@ -314,7 +314,7 @@ async fn the_page_of_a_launch_begins_with_its_script() {
 
 #[tokio::test]
 async fn an_apps_policy_is_sent_and_lets_the_script_of_a_launch_run() {
-    let site = Site::with("csp: \"default-src 'self'; script-src 'self'\"", &[]);
+    let site = AppSite::with("csp: \"default-src 'self'; script-src 'self'\"", &[]);
     let direct = site.visit("/").await;
     assert_eq!(
         direct.header("content-security-policy"),
@@ -350,7 +350,7 @@ async fn an_apps_policy_is_sent_and_lets_the_script_of_a_launch_run() {
 
 #[tokio::test]
 async fn pages_in_other_letters_carry_the_script_too() {
-    let site = Site::new(&[]);
+    let site = AppSite::new(&[]);
     std::fs::write(
         site.path().join("latin.html"),
         b"<meta charset=iso-8859-1><p>\xe4",
@@ -384,7 +384,7 @@ async fn pages_in_other_letters_carry_the_script_too() {
 
 #[tokio::test]
 async fn a_broken_app_says_what_is_wrong_where_its_page_would_be() {
-    let site = Site::with("agent: 7", &[]);
+    let site = AppSite::with("agent: 7", &[]);
     std::fs::remove_file(site.path().join("index.html")).unwrap();
     let page = site.visit("/").await;
     assert_eq!(page.status, 404);

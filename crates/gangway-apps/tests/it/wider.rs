@@ -1,6 +1,6 @@
 //! Apps in the wider format: for a server, with an icon, with capabilities.
 
-use super::{Site, write};
+use super::{AppSite, write};
 use axum::http::{Method, StatusCode};
 use gangway_apps::App;
 
@@ -43,9 +43,9 @@ fn an_app_that_needs_a_server_has_one_warning_that_names_what_is_missing() {
     let files = [("server.ts", program), ("index.html", "<p>")];
     let (_folder, wide) = app("runtime: bun\nentry: server.ts", &files);
     assert!(wide.broken().is_none());
-    let told: Vec<String> = wide.problems.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = wide.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        lines,
         [
             "APP.md:4: warning: `runtime` is bun: Gangway serves the app's files but does not run server.ts, so these do not \
           work: API routes, a database"
@@ -58,7 +58,7 @@ fn an_app_that_needs_a_server_has_one_warning_that_names_what_is_missing() {
 
 #[tokio::test]
 async fn what_a_server_has_for_its_root_is_found_from_the_root() {
-    let site = Site::with(
+    let site = AppSite::with(
         "runtime: bun\nentry: public/index.html",
         &[("public/index.html", "<p>"), ("public/app.js", "let a;")],
     );
@@ -68,7 +68,7 @@ async fn what_a_server_has_for_its_root_is_found_from_the_root() {
 
 #[tokio::test]
 async fn capabilities_close_what_they_do_not_name() {
-    let site = Site::with("capabilities: [camera, storage]", &[]);
+    let site = AppSite::with("capabilities: [camera, storage]", &[]);
     let policy = site
         .visit("/")
         .await
@@ -78,7 +78,7 @@ async fn capabilities_close_what_they_do_not_name() {
         policy.contains("microphone=()") && !policy.contains("camera"),
         "{policy}"
     );
-    let open = Site::new(&[]);
+    let open = AppSite::new(&[]);
     let page = open.ask(Method::GET, "/", &[], None).await;
     assert_eq!(page.header("permissions-policy"), "");
 }
@@ -101,7 +101,7 @@ fn an_icon_is_a_character_or_a_picture_of_the_folder() {
 
 #[tokio::test]
 async fn dependencies_that_a_package_manager_installed_are_found_by_their_names() {
-    let site = Site::with(
+    let site = AppSite::with(
         "dependencies: { tiny: ^1 }",
         &[
             ("js/app.js", "import { a } from 'tiny';"),
@@ -137,7 +137,7 @@ async fn dependencies_that_are_here_become_an_import_map_for_scripts_in_the_page
         "dependencies: { tiny: ^1.0.0, old: '*', '@not/here': '1' }",
         "dependencies: ['tiny@^1.0.0', old, '@not/here@1']",
     ] {
-        let site = Site::with(lines, &TINY);
+        let site = AppSite::with(lines, &TINY);
         let page = site.visit("/").await;
         let text = page.text();
         let map = text.split_once(r#"<script type="importmap""#).unwrap().1;
@@ -162,7 +162,7 @@ async fn dependencies_that_are_here_become_an_import_map_for_scripts_in_the_page
 async fn a_page_with_an_import_map_of_its_own_keeps_it_and_a_policy_admits_ours() {
     let own = r#"<script type="ImportMap">{"imports":{}}</script><p>"#;
     let lines = "dependencies: { tiny: '1' }\ncsp: \"script-src 'self'\"";
-    let site = Site::with(lines, &TINY);
+    let site = AppSite::with(lines, &TINY);
     let page = site.visit("/").await;
     let policy = page.header("content-security-policy").to_owned();
     let nonce = policy.split_once("'nonce-").unwrap().1;
@@ -170,14 +170,14 @@ async fn a_page_with_an_import_map_of_its_own_keeps_it_and_a_policy_admits_ours(
     assert!(page.text().contains(&format!("nonce=\"{nonce}\"")));
     let mut files = TINY.to_vec();
     files.push(("index.html", own));
-    let site = Site::with(lines, &files);
+    let site = AppSite::with(lines, &files);
     assert_eq!(site.visit("/").await.text(), own);
 }
 
 #[tokio::test]
 async fn a_package_imports_what_it_brings_along_before_what_the_app_has() {
     let module = r#"{"type":"module","exports":"./index.js"}"#;
-    let site = Site::new(&[
+    let site = AppSite::new(&[
         ("app.js", "import 'deep';"),
         ("vendor/deep/package.json", module),
         ("vendor/deep/index.js", "export * from './lib/a.js';"),

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::manifest::{HOST, Kin};
+use super::manifest::{BrowserFamily, HOST};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,7 +26,7 @@ pub(super) enum System {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Around {
+pub(super) struct BrowserPaths {
     pub(super) system: System,
     pub(super) home: PathBuf,
     /// `XDG_CONFIG_HOME` or its default.
@@ -37,14 +37,14 @@ pub(super) struct Around {
 
 /// How a host is registered with a browser.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum RegistrationTarget {
     /// By a manifest in this folder.
     Folder(PathBuf),
     /// By a registry key with the path of the manifest.
     Registry(String),
 }
 
-impl Around {
+impl BrowserPaths {
     pub(super) fn of_process() -> anyhow::Result<Self> {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let home = home.context("no home directory is set; set HOME")?;
@@ -95,10 +95,10 @@ impl Browser {
         }
     }
 
-    pub(super) fn kin(self) -> Kin {
+    pub(super) fn kin(self) -> BrowserFamily {
         match self {
-            Self::Firefox => Kin::Firefox,
-            _ => Kin::Chromium,
+            Self::Firefox => BrowserFamily::Firefox,
+            _ => BrowserFamily::Chromium,
         }
     }
 
@@ -110,7 +110,7 @@ impl Browser {
         }
     }
 
-    pub(super) fn spot(self, around: &Around) -> Spot {
+    pub(super) fn spot(self, around: &BrowserPaths) -> RegistrationTarget {
         let folder = match (around.system, self) {
             (System::Windows, _) => {
                 let vendor = match self.told_as() {
@@ -120,19 +120,22 @@ impl Browser {
                     Self::Edge => r"Microsoft\Edge",
                 };
                 let key = format!(r"HKCU\Software\{vendor}\NativeMessagingHosts\{HOST}");
-                return Spot::Registry(key);
+                return RegistrationTarget::Registry(key);
             }
             (System::Linux, Self::Firefox) => {
-                return Spot::Folder(below(&around.home, &[".mozilla", "native-messaging-hosts"]));
+                return RegistrationTarget::Folder(below(
+                    &around.home,
+                    &[".mozilla", "native-messaging-hosts"],
+                ));
             }
             (System::Mac, Self::Firefox) => below(&around.support(), &["Mozilla"]),
             _ => self.profiles(around).remove(0),
         };
-        Spot::Folder(folder.join("NativeMessagingHosts"))
+        RegistrationTarget::Folder(folder.join("NativeMessagingHosts"))
     }
 
     /// Folders of which one exists if the browser was ever used; the first is the main one.
-    pub(super) fn profiles(self, around: &Around) -> Vec<PathBuf> {
+    pub(super) fn profiles(self, around: &BrowserPaths) -> Vec<PathBuf> {
         let (support, config) = (around.support(), &around.config);
         let local = below(&around.home, &["AppData", "Local"]);
         match (around.system, self) {
@@ -181,7 +184,7 @@ impl Browser {
     }
 
     /// Whether it is installed or was used.
-    pub(super) fn is_there(self, around: &Around) -> bool {
+    pub(super) fn is_there(self, around: &BrowserPaths) -> bool {
         let used = self.profiles(around).iter().any(|folder| folder.is_dir());
         let is_program = |folder: &PathBuf| {
             let mut names = self.programs().iter();
@@ -196,21 +199,21 @@ mod tests {
     use super::*;
 
     fn spots(system: System, home: &str, config: &str) -> Vec<String> {
-        let around = Around {
+        let around = BrowserPaths {
             system,
             home: home.into(),
             config: config.into(),
             programs: Vec::new(),
         };
         let shown = |browser: &Browser| match browser.spot(&around) {
-            Spot::Folder(folder) => folder.display().to_string(),
-            Spot::Registry(key) => key,
+            RegistrationTarget::Folder(folder) => folder.display().to_string(),
+            RegistrationTarget::Registry(key) => key,
         };
         Browser::ALL.iter().map(shown).collect()
     }
 
     #[test]
-    fn every_browser_is_told_where_it_looks_on_linux() {
+    fn every_browser_is_registered_where_it_looks_on_linux() {
         assert_eq!(
             spots(System::Linux, "/home/a", "/conf"),
             [
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn every_browser_is_told_where_it_looks_on_macos() {
+    fn every_browser_is_registered_where_it_looks_on_macos() {
         let support = "/Users/a/Library/Application Support";
         assert_eq!(
             spots(System::Mac, "/Users/a", "/Users/a/.config"),
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_browser_is_told_where_it_looks_on_windows() {
+    fn every_browser_is_registered_where_it_looks_on_windows() {
         assert_eq!(
             spots(System::Windows, r"C:\Users\a", "x"),
             [

@@ -15,12 +15,12 @@ pub(crate) const FIREFOX_ID: &str = "extension@gangway";
 
 /// Browser families with the same manifest format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kin {
+pub(super) enum BrowserFamily {
     Firefox,
     Chromium,
 }
 
-impl Kin {
+impl BrowserFamily {
     fn field(self) -> (&'static str, &'static str) {
         match self {
             Self::Firefox => ("allowed_extensions", FIREFOX_ID),
@@ -29,7 +29,7 @@ impl Kin {
     }
 }
 
-pub(super) fn write(kin: Kin, program: &str) -> String {
+pub(super) fn write(kin: BrowserFamily, program: &str) -> String {
     let mut manifest = json!({
         "name": HOST,
         "description": "Gangway's bridge to its browser extension",
@@ -44,11 +44,13 @@ pub(super) fn write(kin: Kin, program: &str) -> String {
 /// Whether a file is our manifest, valid or not: it has our name, and our extension or our launcher.
 pub(super) fn is_ours(text: &str) -> bool {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
-    let lets_in = [Kin::Firefox, Kin::Chromium].iter().any(|kin| {
-        let (field, id) = kin.field();
-        let ids = manifest[field].as_array();
-        ids.is_some_and(|ids| ids.iter().any(|one| one == id))
-    });
+    let lets_in = [BrowserFamily::Firefox, BrowserFamily::Chromium]
+        .iter()
+        .any(|kin| {
+            let (field, id) = kin.field();
+            let ids = manifest[field].as_array();
+            ids.is_some_and(|ids| ids.iter().any(|one| one == id))
+        });
     let starts = program(text);
     let starter = starts.and_then(|path| Some(path.file_stem()? == "gangway-bridge"));
     manifest["name"] == HOST && (lets_in || starter.unwrap_or(false))
@@ -60,7 +62,7 @@ pub(super) fn program(text: &str) -> Option<PathBuf> {
 }
 
 /// Validates a manifest.
-pub(super) fn problem(text: &str, kin: Kin, program: &Path) -> Option<String> {
+pub(super) fn problem(text: &str, kin: BrowserFamily, program: &Path) -> Option<String> {
     let manifest: Value = match serde_json::from_str(text) {
         Ok(manifest) => manifest,
         Err(_) => return Some("it is not JSON".to_owned()),
@@ -98,8 +100,16 @@ mod tests {
     fn each_kin_gets_its_own_key_and_never_both() {
         let program = "/d/bridge/gangway-bridge";
         for (kin, field, other) in [
-            (Kin::Firefox, "allowed_extensions", "allowed_origins"),
-            (Kin::Chromium, "allowed_origins", "allowed_extensions"),
+            (
+                BrowserFamily::Firefox,
+                "allowed_extensions",
+                "allowed_origins",
+            ),
+            (
+                BrowserFamily::Chromium,
+                "allowed_origins",
+                "allowed_extensions",
+            ),
         ] {
             let text = write(kin, program);
             let manifest: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -18,7 +18,7 @@ use gangway_terminal::{print_json, say};
 use serde::Serialize;
 
 use self::{
-    browsers::{Around, Browser, Spot},
+    browsers::{Browser, BrowserPaths, RegistrationTarget},
     manifest::HOST,
     starter::{Starter, write_whole},
 };
@@ -66,16 +66,16 @@ struct BrowserReport {
     problem: Option<String>,
 }
 
-struct Desk {
-    around: Around,
+struct Installer {
+    around: BrowserPaths,
     starter: Starter,
     dir: Option<PathBuf>,
     browsers: Vec<Browser>,
 }
 
-impl Desk {
+impl Installer {
     fn new(place: &BrowserArgs, data: &Path) -> anyhow::Result<Self> {
-        let around = Around::of_process()?;
+        let around = BrowserPaths::of_process()?;
         let program = std::env::current_exe().context("finding the path of this program")?;
         ensure!(
             program.is_file(),
@@ -112,8 +112,8 @@ impl Desk {
         let file = format!("{HOST}.json");
         match (&self.dir, browser.spot(&self.around)) {
             (Some(dir), _) => (dir.join(file), None),
-            (None, Spot::Folder(folder)) => (folder.join(file), None),
-            (None, Spot::Registry(key)) => {
+            (None, RegistrationTarget::Folder(folder)) => (folder.join(file), None),
+            (None, RegistrationTarget::Registry(key)) => {
                 let file = format!("{HOST}.{}.json", browser.told_as().name());
                 (self.starter.folder().join(file), Some(key))
             }
@@ -185,7 +185,7 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 }
 
 pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let desk = Desk::new(place, data)?;
+    let desk = Installer::new(place, data)?;
     if desk.browsers.is_empty() {
         let names = Browser::ALL.map(Browser::name).join(", ");
         bail!("no browser was found by its program or profile; name one with --browser: {names}");
@@ -218,7 +218,7 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
 }
 
 pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let mut desk = Desk::new(place, data)?;
+    let mut desk = Installer::new(place, data)?;
     if place.browser.is_empty() {
         desk.browsers = Browser::ALL.to_vec();
     }
@@ -279,7 +279,7 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
 }
 
 pub fn status(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let desk = Desk::new(place, data)?;
+    let desk = Installer::new(place, data)?;
     let report = desk.report();
     show(place, &report)?;
     let mut oks = report.browsers.iter().map(|one| one.state == State::Ok);

@@ -32,15 +32,15 @@ fn run(arguments: &[String]) -> anyhow::Result<std::process::Output> {
 
 pub(super) fn set(key: &str, file: &str) -> anyhow::Result<()> {
     let done = run(&to_set(key, file))?;
-    let words = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    ensure!(done.status.success(), "cannot write {key}: {words}");
+    let message = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    ensure!(done.status.success(), "cannot write {key}: {message}");
     Ok(())
 }
 
 pub(super) fn remove(key: &str) -> anyhow::Result<()> {
     let done = run(&to_remove(key))?;
-    let words = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    ensure!(done.status.success(), "cannot remove {key}: {words}");
+    let message = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    ensure!(done.status.success(), "cannot remove {key}: {message}");
     Ok(())
 }
 

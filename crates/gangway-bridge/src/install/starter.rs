@@ -129,8 +129,8 @@ fn quoted(word: &str) -> String {
 
 /// Atomic write; links are not followed.
 pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
-    let told = || format!("writing {}", path.display());
-    let folder = path.parent().with_context(told)?;
+    let message = || format!("writing {}", path.display());
+    let folder = path.parent().with_context(message)?;
     for one in [folder, path] {
         if one.is_symlink() {
             let shown = one.display();
@@ -141,17 +141,17 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Resul
     make.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
-    make.create(folder).with_context(told)?;
+    make.create(folder).with_context(message)?;
     let mut file = tempfile::Builder::new();
     file.prefix(".gangway-");
     #[cfg(unix)]
     file.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     #[cfg(not(unix))]
     let _ = mode;
-    let mut file = file.tempfile_in(folder).with_context(told)?;
-    file.write_all(bytes).with_context(told)?;
-    file.as_file().sync_all().with_context(told)?;
-    file.persist(path).with_context(told)?;
+    let mut file = file.tempfile_in(folder).with_context(message)?;
+    file.write_all(bytes).with_context(message)?;
+    file.as_file().sync_all().with_context(message)?;
+    file.persist(path).with_context(message)?;
     Ok(())
 }
 

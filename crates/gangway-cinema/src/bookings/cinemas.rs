@@ -16,7 +16,7 @@ const MOST: usize = 500;
 const MOST_OF_ONE: usize = 250;
 
 #[derive(Debug, Clone)]
-pub struct CinemaWish {
+pub struct NewCinema {
     /// Unguessable: knowing it is the right to use the cinema.
     pub id: String,
     pub seed: u32,
@@ -33,7 +33,7 @@ pub struct StudyCinema {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opened {
+pub enum CinemaOutcome {
     Open,
     TooMany,
 }
@@ -58,26 +58,26 @@ pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
 /// Returns the result, and whether anything changed.
 pub(super) fn open(
     tables: &Transaction<'_>,
-    wish: &CinemaWish,
+    request: &NewCinema,
     now: Timestamp,
-) -> Result<(Opened, bool)> {
+) -> Result<(CinemaOutcome, bool)> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE caller = ?1) FROM cinemas";
     let (all, own): (usize, usize) =
-        tables.query_row(sql, [&wish.caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tables.query_row(sql, [&request.caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if all >= MOST || own >= MOST_OF_ONE {
-        return Ok((Opened::TooMany, false));
+        return Ok((CinemaOutcome::TooMany, false));
     }
     tables.execute(
         "INSERT INTO cinemas (id, seed, shift, caller, used) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
-            wish.id,
-            wish.seed,
-            wish.shift,
-            wish.caller,
+            request.id,
+            request.seed,
+            request.shift,
+            request.caller,
             now.as_millisecond()
         ],
     )?;
-    Ok((Opened::Open, true))
+    Ok((CinemaOutcome::Open, true))
 }
 
 /// Finds a cinema and updates its last-used time.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::{Claim, Held, Hold, HoldLimits, HoldWish};
+use super::{Claim, Hold, HoldLimits, HoldRequest, HoldResult};
 use gangway_core::Result;
 
 /// Removes expired holds.
@@ -20,41 +20,41 @@ pub(super) fn sweep(tables: &Transaction<'_>, now: Timestamp) -> Result<()> {
 /// Returns the result, and whether anything changed.
 pub(super) fn keep(
     tables: &Transaction<'_>,
-    wish: &HoldWish,
+    request: &HoldRequest,
     limits: HoldLimits,
     now: Timestamp,
-) -> Result<(Held, bool)> {
+) -> Result<(HoldResult, bool)> {
     let now = now.as_millisecond();
-    let (id, made) = match &wish.replaces {
+    let (id, made) = match &request.replaces {
         Some(id) => {
             let sql = "SELECT made FROM holds WHERE id = ?1 AND cinema = ?2";
             let made: Option<i64> = tables
-                .query_row(sql, [id, &wish.cinema], |row| row.get(0))
+                .query_row(sql, [id, &request.cinema], |row| row.get(0))
                 .optional()?;
             let Some(made) = made else {
-                return Ok((Held::Expired, false));
+                return Ok((HoldResult::Expired, false));
             };
             tables.execute("DELETE FROM seats WHERE hold = ?1", [id])?;
             tables.execute("DELETE FROM holds WHERE id = ?1", [id])?;
             (id, made)
         }
         None => {
-            if let Some(until) = crowded(tables, wish, limits)? {
-                return Ok((Held::TooMany(until), false));
+            if let Some(until) = crowded(tables, request, limits)? {
+                return Ok((HoldResult::TooMany(until), false));
             }
-            (&wish.id, now)
+            (&request.id, now)
         }
     };
     let mut taken = Vec::new();
-    for seat in &wish.seats {
+    for seat in &request.seats {
         let sql = "INSERT INTO seats (cinema, showing, seat, hold) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO NOTHING";
-        if tables.execute(sql, params![wish.cinema, wish.showing, seat, id])? == 0 {
+        if tables.execute(sql, params![request.cinema, request.showing, seat, id])? == 0 {
             taken.push(seat.clone());
         }
     }
     if !taken.is_empty() {
-        return Ok((Held::Taken(taken), false));
+        return Ok((HoldResult::Taken(taken), false));
     }
     let millis = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
     let until = now
@@ -62,24 +62,24 @@ pub(super) fn keep(
         .min(made.saturating_add(millis(limits.life)));
     tables.execute(
         "INSERT INTO holds (id, cinema, showing, caller, made, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![id, wish.cinema, wish.showing, wish.caller, made, until],
+        params![id, request.cinema, request.showing, request.caller, made, until],
     )?;
     let hold = Hold {
         id: id.clone(),
-        showing: wish.showing.clone(),
-        seats: wish.seats.clone(),
+        showing: request.showing.clone(),
+        seats: request.seats.clone(),
         until: Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX),
     };
-    Ok((Held::Kept(hold), true))
+    Ok((HoldResult::Kept(hold), true))
 }
 
 /// When the next hold expires, if the limit is reached.
 fn crowded(
     tables: &Transaction<'_>,
-    wish: &HoldWish,
+    request: &HoldRequest,
     limits: HoldLimits,
 ) -> Result<Option<Timestamp>> {
-    let whose = [None, Some(&wish.caller)];
+    let whose = [None, Some(&request.caller)];
     for (caller, most) in whose.into_iter().zip([limits.holds, limits.per_caller]) {
         let sql = "SELECT count(*), min(until) FROM holds WHERE ?1 IS NULL OR caller = ?1";
         let (count, first): (usize, Option<i64>) =

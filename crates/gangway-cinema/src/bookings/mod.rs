@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 
-pub use cinemas::{CinemaWish, Opened, StudyCinema};
+pub use cinemas::{CinemaOutcome, NewCinema, StudyCinema};
 
 /// The shared cinema; study sessions have their own.
 pub const SHARED: &str = "";
@@ -110,7 +110,7 @@ struct Shared {
 }
 
 #[derive(Debug, Clone)]
-pub struct HoldWish {
+pub struct HoldRequest {
     /// Id for a new hold.
     pub id: String,
     /// The hold whose seats these replace.
@@ -144,7 +144,7 @@ pub struct Hold {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Held {
+pub enum HoldResult {
     Kept(Hold),
     /// Others have these seats; nothing changed.
     Taken(Vec<String>),
@@ -155,7 +155,7 @@ pub enum Held {
 }
 
 #[derive(Debug, Clone)]
-pub struct BookingWish {
+pub struct BookingRequest {
     pub id: String,
     /// The short code that is read out at the entrance.
     pub code: String,
@@ -188,7 +188,7 @@ pub struct Booking {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sold {
+pub enum Sale {
     /// Booked now, or by the same request before.
     Booked(Booking),
     Expired,
@@ -231,8 +231,13 @@ impl Bookings {
     }
 
     /// Holds seats, or replaces the seats of a hold: all or nothing.
-    pub async fn hold(&self, wish: HoldWish, limits: HoldLimits, now: Timestamp) -> Result<Held> {
-        self.write(now, move |tables| hold::keep(tables, &wish, limits, now))
+    pub async fn hold(
+        &self,
+        request: HoldRequest,
+        limits: HoldLimits,
+        now: Timestamp,
+    ) -> Result<HoldResult> {
+        self.write(now, move |tables| hold::keep(tables, &request, limits, now))
             .await
     }
 
@@ -242,8 +247,8 @@ impl Bookings {
             .await
     }
 
-    pub async fn book(&self, wish: BookingWish, now: Timestamp) -> Result<Sold> {
-        self.write(now, move |tables| sell::book(tables, &wish, now))
+    pub async fn book(&self, request: BookingRequest, now: Timestamp) -> Result<Sale> {
+        self.write(now, move |tables| sell::book(tables, &request, now))
             .await
     }
 
@@ -253,8 +258,8 @@ impl Bookings {
             .await
     }
 
-    pub async fn open_cinema(&self, wish: CinemaWish, now: Timestamp) -> Result<Opened> {
-        self.write(now, move |tables| cinemas::open(tables, &wish, now))
+    pub async fn open_cinema(&self, request: NewCinema, now: Timestamp) -> Result<CinemaOutcome> {
+        self.write(now, move |tables| cinemas::open(tables, &request, now))
             .await
     }
 
@@ -318,7 +323,7 @@ impl Bookings {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let gone = |words: String| Error::Storage(words);
+        let gone = |message: String| Error::Storage(message);
         let turn = Arc::clone(&self.shared.turn).acquire_owned().await;
         let turn = turn.map_err(|error| gone(error.to_string()))?;
         let shared = Arc::clone(&self.shared);

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{Booking, BookingWish, SHARED, Sold, list, text};
+use super::{Booking, BookingRequest, SHARED, Sale, list, text};
 use gangway_core::Result;
 
 /// How long a booking is kept: showings are at most two weeks ahead, and it can be looked up for some time after.
@@ -12,7 +12,7 @@ const KEPT: SignedDuration = SignedDuration::from_hours(60 * 24);
 /// Bookings in the cinema of one study session; more than any participant makes.
 const MOST_IN_STUDY: usize = 100;
 
-struct Found {
+struct ExistingBooking {
     hold: String,
     booking: Booking,
 }
@@ -38,57 +38,61 @@ fn millis(time: SignedDuration) -> i64 {
 /// Returns the result, and whether anything changed.
 pub(super) fn book(
     tables: &Transaction<'_>,
-    wish: &BookingWish,
+    request: &BookingRequest,
     now: Timestamp,
-) -> Result<(Sold, bool)> {
+) -> Result<(Sale, bool)> {
     let by_name = format!("{FIELDS} WHERE caller = ?1 AND name = ?2");
-    if let Some(name) = &wish.name
-        && let Some(found) = one(tables, &by_name, &[&wish.caller, name])?
+    if let Some(name) = &request.name
+        && let Some(found) = one(tables, &by_name, &[&request.caller, name])?
     {
-        let same = found.answers(wish);
-        return Ok((same.map_or(Sold::OtherRequest, made_before), false));
+        let same = found.answers(request);
+        return Ok((same.map_or(Sale::OtherRequest, already_booked), false));
     }
     let by_hold = format!("{FIELDS} WHERE hold = ?1");
-    if let Some(found) = one(tables, &by_hold, &[&wish.hold])? {
-        let same = found.answers(wish);
-        return Ok((same.map_or(Sold::Already, made_before), false));
+    if let Some(found) = one(tables, &by_hold, &[&request.hold])? {
+        let same = found.answers(request);
+        return Ok((same.map_or(Sale::Already, already_booked), false));
     }
-    if !wish.open {
-        return Ok((Sold::Closed, false));
+    if !request.open {
+        return Ok((Sale::Closed, false));
     }
     let sql = "SELECT showing FROM holds WHERE id = ?1 AND cinema = ?2";
     let showing: Option<String> = tables
-        .query_row(sql, [&wish.hold, &wish.cinema], |row| row.get(0))
+        .query_row(sql, [&request.hold, &request.cinema], |row| row.get(0))
         .optional()?;
     match showing {
-        None => return Ok((Sold::Expired, false)),
-        Some(showing) if showing != wish.showing => return Ok((Sold::OtherShowing, false)),
+        None => return Ok((Sale::Expired, false)),
+        Some(showing) if showing != request.showing => return Ok((Sale::OtherShowing, false)),
         Some(_) => {}
     }
-    let seats = seats_of(tables, &wish.hold)?;
-    let wanted: u64 = wish.tickets.values().map(|count| u64::from(*count)).sum();
+    let seats = seats_of(tables, &request.hold)?;
+    let wanted: u64 = request
+        .tickets
+        .values()
+        .map(|count| u64::from(*count))
+        .sum();
     if wanted != seats.len() as u64 {
-        return Ok((Sold::DoesNotFit(seats.len()), false));
+        return Ok((Sale::DoesNotFit(seats.len()), false));
     }
-    if wish.cinema != SHARED {
+    if request.cinema != SHARED {
         let sql = "SELECT count(*) FROM bookings WHERE cinema = ?1";
-        let count: usize = tables.query_row(sql, [&wish.cinema], |row| row.get(0))?;
+        let count: usize = tables.query_row(sql, [&request.cinema], |row| row.get(0))?;
         if count >= MOST_IN_STUDY {
-            return Ok((Sold::TooMany, false));
+            return Ok((Sale::TooMany, false));
         }
     }
     let sql = "SELECT 1 FROM bookings WHERE code = ?1";
-    if tables.prepare(sql)?.exists([&wish.code])? {
-        return Ok((Sold::CodeTaken, false));
+    if tables.prepare(sql)?.exists([&request.code])? {
+        return Ok((Sale::CodeTaken, false));
     }
     let booking = Booking {
-        id: wish.id.clone(),
-        code: wish.code.clone(),
-        cinema: wish.cinema.clone(),
-        showing: wish.showing.clone(),
+        id: request.id.clone(),
+        code: request.code.clone(),
+        cinema: request.cinema.clone(),
+        showing: request.showing.clone(),
         seats,
-        tickets: wish.tickets.clone(),
-        total_cents: wish.total_cents,
+        tickets: request.tickets.clone(),
+        total_cents: request.total_cents,
         cancelled: None,
     };
     tables.execute(
@@ -97,28 +101,28 @@ pub(super) fn book(
         params![
             booking.id,
             booking.code,
-            wish.hold,
+            request.hold,
             booking.showing,
             text(&booking.seats)?,
             text(&booking.tickets)?,
             booking.total_cents,
-            wish.caller,
-            wish.name,
+            request.caller,
+            request.name,
             now.as_millisecond(),
-            wish.cinema,
+            request.cinema,
         ],
     )?;
     let sql = "UPDATE seats SET booking = ?1, hold = NULL WHERE hold = ?2";
-    tables.execute(sql, [&booking.id, &wish.hold])?;
-    tables.execute("DELETE FROM holds WHERE id = ?1", [&wish.hold])?;
-    Ok((Sold::Booked(booking), true))
+    tables.execute(sql, [&booking.id, &request.hold])?;
+    tables.execute("DELETE FROM holds WHERE id = ?1", [&request.hold])?;
+    Ok((Sale::Booked(booking), true))
 }
 
 /// The response to a request that made a booking before.
-fn made_before(booking: Booking) -> Sold {
+fn already_booked(booking: Booking) -> Sale {
     match booking.cancelled {
-        Some(_) => Sold::Cancelled,
-        None => Sold::Booked(booking),
+        Some(_) => Sale::Cancelled,
+        None => Sale::Booked(booking),
     }
 }
 
@@ -147,14 +151,14 @@ fn seats_of(tables: &Transaction<'_>, hold: &str) -> Result<Vec<String>> {
     Ok(seats.collect::<rusqlite::Result<_>>()?)
 }
 
-fn one(connection: &Connection, sql: &str, which: &[&str]) -> Result<Option<Found>> {
+fn one(connection: &Connection, sql: &str, which: &[&str]) -> Result<Option<ExistingBooking>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(which))?;
     rows.next()?.map(read).transpose()
 }
 
-fn read(row: &Row<'_>) -> Result<Found> {
-    Ok(Found {
+fn read(row: &Row<'_>) -> Result<ExistingBooking> {
+    Ok(ExistingBooking {
         hold: row.get(2)?,
         booking: Booking {
             id: row.get(0)?,
@@ -171,12 +175,13 @@ fn read(row: &Row<'_>) -> Result<Found> {
     })
 }
 
-impl Found {
+impl ExistingBooking {
     /// The booking, if it is the one this request is about.
-    fn answers(self, wish: &BookingWish) -> Option<Booking> {
+    fn answers(self, request: &BookingRequest) -> Option<Booking> {
         let Self { hold, booking } = self;
-        let same =
-            hold == wish.hold && booking.showing == wish.showing && booking.tickets == wish.tickets;
+        let same = hold == request.hold
+            && booking.showing == request.showing
+            && booking.tickets == request.tickets;
         same.then_some(booking)
     }
 }

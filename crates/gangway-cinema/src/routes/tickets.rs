@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use crate::{Booking, CinemaRequest, SeatWish, TicketWish};
+use crate::{Booking, CinemaRequest, SeatRequest, TicketRequest};
 use axum::{
     Extension, Json,
     extract::{ConnectInfo, State},
@@ -36,14 +36,14 @@ pub(super) async fn hold(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     extract::Json(body): extract::Json<HoldSeats>,
 ) -> ApiResult<(StatusCode, Json<SeatsHeld>)> {
-    let wish = SeatWish {
+    let request = SeatRequest {
         cinema: body.cinema_id,
         showing: body.showing_id,
         seats: body.seats,
         replaces: body.hold_id,
         caller: caller(&admitted, peer),
     };
-    let hold = office.hold(wish).await.map_err(refused)?;
+    let hold = office.hold(request).await.map_err(refused)?;
     let held = SeatsHeld {
         hold_id: hold.id,
         seats: hold.seats,
@@ -86,7 +86,7 @@ pub(super) async fn book(
     headers: HeaderMap,
     extract::Json(body): extract::Json<BookTickets>,
 ) -> ApiResult<(StatusCode, Json<BookingInfo>)> {
-    let wish = TicketWish {
+    let request = TicketRequest {
         cinema: body.cinema_id,
         showing: body.showing_id,
         hold: body.hold_id,
@@ -94,7 +94,7 @@ pub(super) async fn book(
         caller: caller(&admitted, peer),
         name: idempotency_key(&headers)?,
     };
-    let booking = office.book(wish).await.map_err(refused)?;
+    let booking = office.book(request).await.map_err(refused)?;
     Ok((StatusCode::CREATED, Json(info(booking))))
 }
 

@@ -8,7 +8,7 @@ use crate::server::TestServer;
 use gangway_testing::cinema_client::{Visit, refusal};
 
 #[tokio::test]
-async fn a_seat_that_somebody_has_is_refused_by_name() {
+async fn a_seat_that_is_taken_is_refused_by_name() {
     let server = TestServer::start().await;
     let visit = Visit::choose(&server).await;
     let seats = &visit.free;
@@ -81,7 +81,7 @@ async fn of_many_who_want_one_seat_at_once_one_has_it() {
 }
 
 #[tokio::test]
-async fn seats_are_free_again_when_the_time_of_a_hold_is_over() {
+async fn seats_are_free_again_when_a_hold_expires() {
     let mut server = TestServer::with(|config| config.hold_seconds = 60).await;
     let visit = Visit::choose(&server).await;
     let seats = &visit.free[..1];
@@ -151,7 +151,7 @@ async fn a_showing_that_began_is_listed_no_more_and_cannot_be_booked() {
 }
 
 #[tokio::test]
-async fn nobody_holds_more_than_their_share_and_never_for_long() {
+async fn holds_are_limited_per_caller_and_in_time() {
     let mut server = TestServer::with(|config| config.max_holds = 10).await;
     let visit = Visit::choose(&server).await;
     visit.hold(&server, &visit.free[..1]).await;

@@ -7,7 +7,7 @@ use crate::server::TestServer;
 use gangway_testing::cinema_client::{Visit, refusal};
 
 #[tokio::test]
-async fn what_is_not_there_is_said_so() {
+async fn what_is_not_there_is_reported() {
     let server = TestServer::start().await;
     let Visit {
         movie,

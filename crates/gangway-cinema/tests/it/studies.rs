@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::server::TestServer;
 use gangway_testing::cinema_client::{Visit, get, ids, refusal};
 
-async fn open(server: &TestServer, wish: Value) -> Value {
-    let (status, opened) = server.post("/api/booking/cinemas", wish).await;
+async fn open(server: &TestServer, request: Value) -> Value {
+    let (status, opened) = server.post("/api/booking/cinemas", request).await;
     assert_eq!(status, 201, "{opened}");
     opened
 }
@@ -118,7 +118,7 @@ async fn the_same_setup_is_the_same_cinema_whatever_the_server_is_set_to_and_whe
 }
 
 #[tokio::test]
-async fn a_cinema_that_is_not_there_is_said_so_and_its_clock_has_bounds() {
+async fn a_cinema_that_is_not_there_is_reported_and_its_clock_has_bounds() {
     let server = TestServer::start().await;
     let visit = Visit::choose(&server).await;
     for cinema in ["x", "", "s-20260213-001"] {
@@ -139,7 +139,7 @@ async fn a_cinema_that_is_not_there_is_said_so_and_its_clock_has_bounds() {
         let held = hold(&server, cinema, &visit.showing, &visit.free[0]).await;
         assert_eq!(refusal(held), (404, "cinema_not_found".into()));
     }
-    for wish in [
+    for request in [
         json!({ "at": "yesterday" }),
         json!({ "at": "1066-10-14T09:00:00" }),
         json!({ "at": "9999-12-31T23:59:59" }),
@@ -147,7 +147,7 @@ async fn a_cinema_that_is_not_there_is_said_so_and_its_clock_has_bounds() {
         json!({ "seed": 4294967296_u64 }),
         json!({ "name": "mine" }),
     ] {
-        let answer = server.post("/api/booking/cinemas", wish.clone()).await;
-        assert_eq!(refusal(answer).0, 400, "{wish}");
+        let answer = server.post("/api/booking/cinemas", request.clone()).await;
+        assert_eq!(refusal(answer).0, 400, "{request}");
     }
 }

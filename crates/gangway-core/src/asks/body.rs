@@ -179,12 +179,12 @@ pub struct Reply {
     /// How long `Always` lasts.
     pub duration: Option<GrantDuration>,
     /// Where the user answered, for the audit log.
-    pub by: By,
+    pub by: Actor,
 }
 
 /// Where a decision was made or a permission used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum By {
+pub enum Actor {
     /// One of our pages.
     #[default]
     Person,
@@ -196,7 +196,7 @@ pub enum By {
     Page,
 }
 
-impl By {
+impl Actor {
     /// Its name in the audit log.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -8,7 +8,7 @@ mod window;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 pub use body::{
-    Ask, AskBody, AskDecision, AskId, Asker, By, NoAskId, PermissionRequest, Reply,
+    Actor, Ask, AskBody, AskDecision, AskId, Asker, NoAskId, PermissionRequest, Reply,
     RequestedServer, RequestedTool,
 };
 use futures_util::future::BoxFuture;

@@ -9,10 +9,10 @@ use crate::{
     asks::{Answering, AskBody, AskDecision, Asker, Asks, Lane, NewAsk, Reply},
     command::{Command, Receipt},
     error::{Error, Result},
-    event::{Event, Leave},
+    event::{Consent, Event},
     hub::Hub,
     id::{SessionId, Slug},
-    log::Ended,
+    log::SubscriptionEnd,
     sanitize::escape_text,
     session::Session,
 };
@@ -44,11 +44,11 @@ pub enum ConsentOutcome {
     QueueFull,
 }
 
-impl From<Leave> for ConsentOutcome {
-    fn from(leave: Leave) -> Self {
-        match leave {
-            Leave::Allowed | Leave::Once => Self::Allowed,
-            Leave::Denied | Leave::Open => Self::Denied,
+impl From<Consent> for ConsentOutcome {
+    fn from(consent: Consent) -> Self {
+        match consent {
+            Consent::Allowed | Consent::Once => Self::Allowed,
+            Consent::Denied | Consent::Open => Self::Denied,
         }
     }
 }
@@ -93,8 +93,8 @@ impl Consents {
         let (Asker::App(applet, _) | Asker::Applet(applet, _)) = asker.clone() else {
             return Ok(ConsentOutcome::Denied);
         };
-        match self.hub.leave(session.id(), &applet).await? {
-            Leave::Open => {}
+        match self.hub.consent(session.id(), &applet).await? {
+            Consent::Open => {}
             decided => return Ok(decided.into()),
         }
         let text: String = escape_text(prompt).chars().take(SHOWN).collect();
@@ -133,7 +133,9 @@ impl Consents {
             ConsentOutcome::TimedOut | ConsentOutcome::Withdrawn
         ) {
             // The chat shows the request until an event says that it is over.
-            session.submit(Command::UnaskLeave { applet }).await?;
+            session
+                .submit(Command::WithdrawConsentRequest { applet })
+                .await?;
         }
         Ok(outcome)
     }
@@ -149,19 +151,19 @@ impl Consents {
             let (this, session) = (this.clone(), Arc::clone(&session));
             let (applet, dismissed) = (applet.clone(), dismissed.clone());
             Box::pin(async move {
-                let leave = match reply.decision {
-                    AskDecision::Once => Leave::Once,
+                let consent = match reply.decision {
+                    AskDecision::Once => Consent::Once,
                     AskDecision::Always => {
                         this.hub.set_speaks_always(&applet, true).await?;
-                        Leave::Allowed
+                        Consent::Allowed
                     }
-                    AskDecision::Deny => Leave::Denied,
+                    AskDecision::Deny => Consent::Denied,
                     AskDecision::Dismiss => {
                         dismissed.cancel();
                         return Ok(());
                     }
                 };
-                Ok(this.decide(&session, applet, leave).await?)
+                Ok(this.decide(&session, applet, consent).await?)
             })
         })
     }
@@ -186,13 +188,13 @@ impl Consents {
     }
 
     /// Decides about an applet in a session, and about its waiting messages.
-    pub async fn decide(&self, session: &Session, applet: Slug, leave: Leave) -> Result<()> {
-        if leave != Leave::Open {
+    pub async fn decide(&self, session: &Session, applet: Slug, consent: Consent) -> Result<()> {
+        if consent != Consent::Open {
             // Before the event is logged: its readers look up which requests are open.
             let lane = lane(session.id(), &applet);
-            self.asks.settle(&lane, leave != Leave::Once);
+            self.asks.settle(&lane, consent != Consent::Once);
         }
-        let decided = session.submit(Command::SetLeave { applet, leave });
+        let decided = session.submit(Command::SetConsent { applet, consent });
         decided.await.map(|_| ())
     }
 }
@@ -203,17 +205,17 @@ async fn decided(
     applet: &Slug,
     prompt: String,
     asked: impl Fn(),
-) -> Result<Option<Leave>> {
-    let command = Command::AskLeave {
+) -> Result<Option<Consent>> {
+    let command = Command::RequestConsent {
         applet: applet.clone(),
         prompt,
     };
-    let Receipt::Leave { leave, seq } = session.submit(command).await? else {
+    let Receipt::Consent { consent, seq } = session.submit(command).await? else {
         return Err(Error::Stopping);
     };
-    if leave != Leave::Open {
+    if consent != Consent::Open {
         // It was decided while others were before it in the queue.
-        return Ok(Some(leave));
+        return Ok(Some(consent));
     }
     asked();
     let mut events = session.subscribe(seq);
@@ -221,21 +223,24 @@ async fn decided(
         loop {
             let next = match events.next(CHUNK).await? {
                 Ok(next) => next,
-                Err(Ended::Deleted) => return Err(Error::SessionNotFound(session.id())),
+                Err(SubscriptionEnd::Deleted) => return Err(Error::SessionNotFound(session.id())),
                 Err(_) => return Err(Error::Stopping),
             };
             for logged in next {
-                if let Event::LeaveChanged { applet: of, leave } = &logged.event
+                if let Event::ConsentChanged {
+                    applet: of,
+                    consent,
+                } = &logged.event
                     && of == applet
-                    && *leave != Leave::Open
+                    && *consent != Consent::Open
                 {
-                    return Ok(*leave);
+                    return Ok(*consent);
                 }
             }
         }
     };
     match tokio::time::timeout(TIMEOUT, decision).await {
-        Ok(leave) => Ok(Some(leave?)),
+        Ok(consent) => Ok(Some(consent?)),
         Err(_) => Ok(None),
     }
 }

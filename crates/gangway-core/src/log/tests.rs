@@ -26,10 +26,10 @@ fn publish(log: &Log, seq: u64, size: usize) {
     ))]);
 }
 
-fn numbers(near: Near) -> Vec<u64> {
+fn numbers(near: InMemory) -> Vec<u64> {
     match near {
-        Near::Events(events) => events.iter().map(|event| event.seq).collect(),
-        Near::Far(floor) => panic!("it is in the store up to {floor}"),
+        InMemory::Events(events) => events.iter().map(|event| event.seq).collect(),
+        InMemory::Far(floor) => panic!("it is in the store up to {floor}"),
     }
 }
 
@@ -114,14 +114,17 @@ fn a_reader_gets_what_follows_its_number_up_to_the_bytes_that_it_takes_and_one_e
     assert_eq!(numbers(ring.after(4, 30)), [5, 6, 7]);
     assert_eq!(numbers(ring.after(4, 29)), [5, 6]);
     assert_eq!(numbers(ring.after(5, 1)), [6]);
-    assert!(matches!(ring.after(3, 100), Near::Far(4)));
+    assert!(matches!(ring.after(3, 100), InMemory::Far(4)));
 }
 
 #[test]
 fn damage_ends_a_log_in_another_way_than_a_store_that_fails() {
     let damage = Error::Corrupted(Damage::new("gone"));
-    assert_eq!(Ended::from(&damage), Ended::Damaged);
-    assert_eq!(Ended::from(&Error::StorageFull), Ended::Failed);
+    assert_eq!(SubscriptionEnd::from(&damage), SubscriptionEnd::Damaged);
+    assert_eq!(
+        SubscriptionEnd::from(&Error::StorageFull),
+        SubscriptionEnd::Failed
+    );
 }
 
 /// A session without a worker, whose log the test writes to.
@@ -147,14 +150,14 @@ impl Alone {
     }
 
     fn append(&self, bytes: usize) -> Append {
-        let said = Event::MessageStarted {
+        let message = Event::MessageStarted {
             prompt: "x".repeat(bytes),
             source: Source::Person,
             shown: true,
         };
         Append {
             session: self.session.id(),
-            events: vec![said],
+            events: vec![message],
             records: Vec::new(),
             log: Some(Arc::clone(&self.log)),
             once: None,
@@ -167,7 +170,7 @@ impl Alone {
     }
 }
 
-async fn read(reader: &mut Subscription, max_bytes: usize) -> Result<Vec<u64>, Ended> {
+async fn read(reader: &mut Subscription, max_bytes: usize) -> Result<Vec<u64>, SubscriptionEnd> {
     let events = reader.next(max_bytes).await.unwrap()?;
     Ok(events.iter().map(|event| event.seq).collect())
 }
@@ -191,7 +194,7 @@ async fn a_reader_follows_from_its_number_and_knows_whether_it_is_behind() {
 }
 
 #[tokio::test]
-async fn a_reader_that_comes_late_reads_the_store_and_one_that_falls_behind_is_told_so() {
+async fn a_reader_that_comes_late_reads_the_store_and_one_that_falls_behind_is_notified() {
     let alone = Alone::new();
     let mut slow = alone.session.subscribe(0);
     alone.write(1).await;
@@ -206,17 +209,17 @@ async fn a_reader_that_comes_late_reads_the_store_and_one_that_falls_behind_is_t
         seen.extend(read(&mut late, 400 << 10).await.unwrap());
     }
     assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(read(&mut slow, 1000).await, Err(Ended::Slow));
+    assert_eq!(read(&mut slow, 1000).await, Err(SubscriptionEnd::Slow));
 }
 
 #[tokio::test]
 async fn a_log_ends_after_what_is_there_was_read() {
     let alone = Alone::new();
     alone.write(1).await;
-    alone.log.end(Ended::Deleted);
+    alone.log.end(SubscriptionEnd::Deleted);
     let mut reader = alone.session.subscribe(0);
     assert_eq!(read(&mut reader, 1000).await, Ok(vec![1]));
-    assert_eq!(read(&mut reader, 1000).await, Err(Ended::Deleted));
+    assert_eq!(read(&mut reader, 1000).await, Err(SubscriptionEnd::Deleted));
 }
 
 #[tokio::test]

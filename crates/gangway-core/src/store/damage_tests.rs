@@ -11,7 +11,7 @@ use crate::{
     id::MessageId,
 };
 
-fn said(text: &str) -> Event {
+fn message(text: &str) -> Event {
     Event::MessageStarted {
         prompt: text.into(),
         source: Source::Person,
@@ -45,7 +45,7 @@ async fn folder() -> (tempfile::TempDir, SessionId, SessionId) {
     let store = Store::open(folder.path()).unwrap();
     let (a, b) = (SessionId::new(), SessionId::new());
     for session in [a, b] {
-        let events = ["one", "two", "three", "four", "five"].map(said);
+        let events = ["one", "two", "three", "four", "five"].map(message);
         let deltas = ["x", "y", "z"].map(delta);
         write(&store, session, events.into_iter().chain(deltas).collect()).await;
     }
@@ -120,7 +120,7 @@ async fn a_changed_moved_swapped_or_missing_event_is_an_error_that_names_it() {
         // The other session is intact.
         assert_eq!(store.read(b, 0, usize::MAX).await.unwrap().events.len(), 8);
         assert_eq!(store.tail(b, None, 100).await.unwrap().last, 8);
-        write(&store, SessionId::new(), vec![said("new")]).await;
+        write(&store, SessionId::new(), vec![message("new")]).await;
         let examined = examine(folder.path()).unwrap();
         assert!(examined.damaged_places > 0, "{sql}");
         assert!(
@@ -144,7 +144,7 @@ async fn a_log_that_lost_its_end_takes_no_more_events_and_gives_no_number_out_ag
     let store = Store::open(folder.path()).unwrap();
     let append = Append {
         session: a,
-        events: vec![said("six")],
+        events: vec![message("six")],
         records: Vec::new(),
         log: None,
         once: None,
@@ -190,7 +190,7 @@ async fn a_write_ahead_log_that_lost_synced_changes_is_refused_until_the_loss_is
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let session = SessionId::new();
-    write(&store, session, vec![said("one")]).await;
+    write(&store, session, vec![message("one")]).await;
     let copy = tempfile::tempdir().unwrap();
     let copy_file = |end: &str| {
         let name = format!("{DATABASE}{end}");
@@ -215,7 +215,7 @@ async fn a_write_ahead_log_that_lost_synced_changes_is_refused_until_the_loss_is
 async fn write_more(store: &Store, session: SessionId) {
     let append = Append {
         session,
-        events: vec![said("two")],
+        events: vec![message("two")],
         records: Vec::new(),
         log: None,
         once: None,
@@ -233,7 +233,7 @@ async fn a_database_without_checksums_gets_them() {
     open::upgrade(&mut connection, &file, &open::STEPS[..2]).unwrap();
     // Like a trimmed log in which the deltas 5 and 6 were dropped.
     for (seq, kind) in [(3, 0), (4, 2), (7, 2), (8, 0), (9, 1)] {
-        let event = if kind == 1 { delta("x") } else { said("x") };
+        let event = if kind == 1 { delta("x") } else { message("x") };
         let body = serde_json::to_string(&event).unwrap();
         connection
             .execute(

@@ -8,7 +8,7 @@ use crate::{
     id::MessageId,
 };
 
-fn said(text: &str) -> Event {
+fn message(text: &str) -> Event {
     Event::MessageStarted {
         prompt: text.into(),
         source: Source::Person,
@@ -42,12 +42,15 @@ async fn write(store: &Store, session: SessionId, events: Vec<Event>) -> u64 {
 }
 
 #[tokio::test]
-async fn numbers_go_on_after_a_clean_stop_or_a_kill_and_jump_after_a_power_cut() {
+async fn numbers_continue_after_a_clean_stop_or_a_kill_and_jump_after_a_power_cut() {
     let folder = tempfile::tempdir().unwrap();
     let (session, other) = (SessionId::new(), SessionId::new());
     let store = open(folder.path(), "first");
-    assert_eq!(write(&store, session, vec![said("one"), delta()]).await, 2);
-    assert_eq!(write(&store, other, vec![said("one")]).await, 1);
+    assert_eq!(
+        write(&store, session, vec![message("one"), delta()]).await,
+        2
+    );
+    assert_eq!(write(&store, other, vec![message("one")]).await, 1);
     store.finish().await.unwrap();
     assert_eq!(store.put(Vec::new()).await.unwrap_err(), Error::Stopping);
     drop(store);
@@ -60,13 +63,19 @@ async fn numbers_go_on_after_a_clean_stop_or_a_kill_and_jump_after_a_power_cut()
     // Neither a clean stop nor the same boot: a power cut.
     let store = open(folder.path(), "third");
     assert_eq!(write(&store, session, vec![delta()]).await, 1_000_001);
-    assert_eq!(write(&store, session, vec![said("two")]).await, 1_000_002);
-    assert_eq!(write(&store, SessionId::new(), vec![said("new")]).await, 1);
+    assert_eq!(
+        write(&store, session, vec![message("two")]).await,
+        1_000_002
+    );
+    assert_eq!(
+        write(&store, SessionId::new(), vec![message("new")]).await,
+        1
+    );
     drop(store);
     // Each log skips once per loss, with its next write.
     let store = open(folder.path(), "third");
     assert_eq!(write(&store, session, vec![delta()]).await, 1_000_003);
-    assert_eq!(write(&store, other, vec![said("two")]).await, 1_000_001);
+    assert_eq!(write(&store, other, vec![message("two")]).await, 1_000_001);
     let page = store.read(session, 0, usize::MAX).await.unwrap();
     let numbers: Vec<_> = page.events.iter().map(|event| event.seq).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 1_000_001, 1_000_002, 1_000_003]);
@@ -81,20 +90,29 @@ async fn an_unknown_run_and_a_copy_of_unknown_age_begin_a_new_epoch() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionId::new();
     let store = open(folder.path(), "");
-    assert_eq!(write(&store, session, vec![said("one")]).await, 1);
+    assert_eq!(write(&store, session, vec![message("one")]).await, 1);
     drop(store);
     let store = open(folder.path(), "");
-    assert_eq!(write(&store, session, vec![said("two")]).await, 1_000_001);
+    assert_eq!(
+        write(&store, session, vec![message("two")]).await,
+        1_000_001
+    );
     store.finish().await.unwrap();
     drop(store);
     let store = open(folder.path(), "");
-    assert_eq!(write(&store, session, vec![said("three")]).await, 1_000_002);
+    assert_eq!(
+        write(&store, session, vec![message("three")]).await,
+        1_000_002
+    );
     store.finish().await.unwrap();
     drop(store);
     // Like a backup without the mark of synced commits.
     accept_loss(folder.path()).unwrap();
     let store = open(folder.path(), "");
-    assert_eq!(write(&store, session, vec![said("four")]).await, 2_000_001);
+    assert_eq!(
+        write(&store, session, vec![message("four")]).await,
+        2_000_001
+    );
 }
 
 #[tokio::test]
@@ -102,10 +120,10 @@ async fn a_number_that_was_taken_back_is_a_gap_and_those_around_it_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionId::new();
     let store = open(folder.path(), "first");
-    write(&store, session, vec![said("one"), delta(), delta()]).await;
+    write(&store, session, vec![message("one"), delta(), delta()]).await;
     drop(store);
     let store = open(folder.path(), "second");
-    write(&store, session, vec![said("two"), said("three")]).await;
+    write(&store, session, vec![message("two"), message("three")]).await;
     let gap = async |after| store.gap(session, after).await.unwrap();
     for after in [0, 1, 2, 3, 1_000_001, 1_000_002] {
         assert_eq!(gap(after).await, None, "{after}");

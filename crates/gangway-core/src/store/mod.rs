@@ -101,7 +101,7 @@ impl Store {
     /// The same for a caller who will `keep` it at once: the sync starts immediately.
     pub async fn append_to_keep(&self, append: Append) -> Result<Written> {
         let mut append = append.encode()?;
-        append.kept = true;
+        append.stored = true;
         if append.log.is_none() {
             // A sync that is under way does not cover it, and nobody sees it before the next one: those who wait for that
             // share a commit.

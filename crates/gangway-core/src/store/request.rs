@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{Commit, record::Put};
 use crate::{
     error::{Error, Result},
-    event::{Event, Kind},
+    event::{Event, EventKind},
     id::SessionId,
     log::Log,
 };
@@ -43,7 +43,7 @@ pub(super) struct Encoded {
     pub(super) log: Option<Arc<Log>>,
     pub(super) once: Option<String>,
     /// Whether the caller will wait until it is on disk.
-    pub(super) kept: bool,
+    pub(super) stored: bool,
 }
 
 impl Append {
@@ -62,7 +62,7 @@ impl Append {
             records: self.records,
             log: self.log,
             once: self.once,
-            kept: false,
+            stored: false,
         })
     }
 }
@@ -98,7 +98,7 @@ impl Request {
     pub(super) fn counts(&self) -> bool {
         match self {
             Self::Append(append, _) => {
-                let plain = |(event, _): &(Event, String)| event.kind() != Kind::Delta;
+                let plain = |(event, _): &(Event, String)| event.kind() != EventKind::Delta;
                 !append.records.is_empty() || append.events.iter().any(plain)
             }
             Self::Put(records, _) => !records.is_empty(),
@@ -109,27 +109,27 @@ impl Request {
 }
 
 /// A caller to answer once the transaction is committed.
-pub(super) type Owed = Box<dyn FnOnce(Result<Commit>)>;
+pub(super) type CommitCallback = Box<dyn FnOnce(Result<Commit>)>;
 
 pub(super) fn send<T>(reply: Reply<T>, result: Result<T>) {
     // A caller that was dropped needs no answer; the effect remains.
     let _ = reply.send(result);
 }
 
-pub(super) fn answer(reply: Reply<Commit>) -> Owed {
+pub(super) fn answer(reply: Reply<Commit>) -> CommitCallback {
     Box::new(move |commit| send(reply, commit))
 }
 
-pub(super) fn done_when_committed(reply: Reply<()>) -> Owed {
+pub(super) fn done_when_committed(reply: Reply<()>) -> CommitCallback {
     Box::new(move |commit| send(reply, commit.map(|_| ())))
 }
 
 /// A failed append, always settled with the error of its commit.
-pub(super) fn refused(reply: Reply<Written>) -> Owed {
+pub(super) fn refused(reply: Reply<Written>) -> CommitCallback {
     Box::new(move |commit| send(reply, commit.map(|commit| Written { last: 0, commit })))
 }
 
-pub(super) fn refusal(request: Request) -> Owed {
+pub(super) fn refusal(request: Request) -> CommitCallback {
     match request {
         Request::Append(_, reply) => refused(reply),
         Request::Put(_, reply) | Request::Erase { reply, .. } => answer(reply),

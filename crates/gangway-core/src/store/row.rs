@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{epoch, sum};
 use crate::{
     error::{Damage, Error, Result},
-    event::{Kind, Logged},
+    event::{EventKind, Logged},
     id::SessionId,
 };
 
@@ -90,7 +90,7 @@ pub(super) fn read(id: &[u8], row: &Row<'_>) -> Result<(Logged, Link)> {
     let link = Link {
         seq,
         prev,
-        delta: kind == Kind::Delta as i64,
+        delta: kind == EventKind::Delta as i64,
     };
     Ok((Logged::new(seq, at, event, body.len()), link))
 }

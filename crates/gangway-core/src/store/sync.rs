@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_and_a_locked_disk_are_told_apart_from_other_faults() {
+    fn a_full_and_a_locked_disk_are_distinguished_from_other_errors() {
         let of = |kind: ErrorKind| disk(kind.into());
         assert_eq!(of(ErrorKind::StorageFull), Error::StorageFull);
         for kind in [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {

@@ -8,7 +8,7 @@ use std::sync::{
 use super::*;
 use crate::event::{Event, Source};
 
-fn said(text: &str) -> Event {
+fn message(text: &str) -> Event {
     Event::MessageStarted {
         prompt: text.into(),
         source: Source::Person,
@@ -34,7 +34,7 @@ async fn events_are_numbered_from_one_without_a_gap_in_each_session() {
     let writers = (0..64).map(|n| {
         store.append(append(
             if n % 2 == 0 { a } else { b },
-            vec![said("x"), said("y")],
+            vec![message("x"), message("y")],
         ))
     });
     futures_util::future::try_join_all(writers).await.unwrap();
@@ -46,13 +46,13 @@ async fn events_are_numbered_from_one_without_a_gap_in_each_session() {
 }
 
 #[tokio::test]
-async fn numbers_go_on_where_they_stopped_after_a_restart() {
+async fn numbers_continue_where_they_stopped_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionId::new();
     for round in 1..=3 {
         let store = Store::open(folder.path()).unwrap();
         let written = store
-            .append(append(session, vec![said("x")]))
+            .append(append(session, vec![message("x")]))
             .await
             .unwrap();
         assert_eq!(written.last, round);
@@ -122,7 +122,7 @@ async fn many_waiters_share_a_sync() {
     let store = Store::open_with(folder.path(), syncer).unwrap();
     let session = SessionId::new();
     let written = store
-        .append(append(session, (0..100).map(|_| said("x")).collect()))
+        .append(append(session, (0..100).map(|_| message("x")).collect()))
         .await
         .unwrap();
     futures_util::future::try_join_all((0..100).map(|_| store.keep(written.commit)))
@@ -144,7 +144,7 @@ async fn the_disk_begins_with_the_commit_of_what_is_to_be_kept_and_syncs_it_once
     let store = Store::open_with(folder.path(), syncer).unwrap();
     let session = SessionId::new();
     for _ in 0..20 {
-        let append = append(session, vec![said("x")]);
+        let append = append(session, vec![message("x")]);
         let written = store.append_to_keep(append).await.unwrap();
         // It was not requested yet.
         begins.recv().await.unwrap();
@@ -169,18 +169,18 @@ async fn after_a_failed_sync_nothing_is_kept_and_nothing_more_is_written() {
     let store = Store::open_with(folder.path(), syncer).unwrap();
     let session = SessionId::new();
     let written = store
-        .append(append(session, vec![said("x")]))
+        .append(append(session, vec![message("x")]))
         .await
         .unwrap();
     store.keep(written.commit).await.unwrap();
     broken.store(true, Ordering::SeqCst);
     let written = store
-        .append(append(session, vec![said("y")]))
+        .append(append(session, vec![message("y")]))
         .await
         .unwrap();
     store.keep(written.commit).await.unwrap_err();
     store
-        .append(append(session, vec![said("z")]))
+        .append(append(session, vec![message("z")]))
         .await
         .unwrap_err();
 }
@@ -191,7 +191,7 @@ async fn a_trimmed_log_keeps_its_newest_events_and_its_numbers() {
     let store = Store::open(folder.path()).unwrap();
     let session = SessionId::new();
     store
-        .append(append(session, (0..10).map(|_| said("x")).collect()))
+        .append(append(session, (0..10).map(|_| message("x")).collect()))
         .await
         .unwrap();
     store.trim(session, 3).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_trimmed_log_keeps_its_newest_events_and_its_numbers() {
     assert_eq!(store.last(session).await.unwrap(), 10);
     assert_eq!(
         store
-            .append(append(session, vec![said("x")]))
+            .append(append(session, vec![message("x")]))
             .await
             .unwrap()
             .last,
@@ -215,7 +215,7 @@ async fn the_write_ahead_log_stays_small_under_constant_writing() {
     let write = async |session| {
         for n in 0..1500 {
             let written = store
-                .append(append(session, vec![said(&text)]))
+                .append(append(session, vec![message(&text)]))
                 .await
                 .unwrap();
             if n % 50 == 0 {
@@ -235,7 +235,7 @@ async fn after_a_clean_stop_the_database_file_alone_holds_everything() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let session = SessionId::new();
-    let written = store.append(append(session, vec![said("hello")])).await;
+    let written = store.append(append(session, vec![message("hello")])).await;
     store.keep(written.unwrap().commit).await.unwrap();
     store.finish().await.unwrap();
     let copy = tempfile::tempdir().unwrap();

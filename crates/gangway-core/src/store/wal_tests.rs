@@ -12,7 +12,7 @@ use crate::event::{Event, Source};
 
 const MIB: usize = 1 << 20;
 
-fn said(bytes: usize) -> Event {
+fn message(bytes: usize) -> Event {
     Event::MessageStarted {
         prompt: "x".repeat(bytes),
         source: Source::Person,
@@ -52,7 +52,10 @@ async fn nothing_is_kept_before_the_disk_has_it() {
     let store = Store::open_with(folder.path(), syncer).unwrap();
     let session = SessionId::new();
     for _ in 0..2 {
-        let written = store.append(append(session, vec![said(1)])).await.unwrap();
+        let written = store
+            .append(append(session, vec![message(1)]))
+            .await
+            .unwrap();
         let mut keep = Box::pin(store.keep(written.commit));
         assert_eq!(keep.as_mut().now_or_never(), None);
         let_go.send(()).unwrap();
@@ -82,7 +85,7 @@ async fn a_large_write_ahead_log_is_moved_into_the_database_after_some_commits_a
     let store = Store::open(folder.path()).unwrap();
     for _ in 0..2 {
         for _ in 0..10 {
-            let append = append(SessionId::new(), vec![said(MIB)]);
+            let append = append(SessionId::new(), vec![message(MIB)]);
             let written = store.append(append).await.unwrap();
             store.keep(written.commit).await.unwrap();
         }
@@ -104,7 +107,7 @@ async fn killed(mebibytes: usize) -> (tempfile::TempDir, SessionId) {
     let store = Store::open(running.path()).unwrap();
     let session = SessionId::new();
     for _ in 0..mebibytes {
-        let written = store.append(append(session, vec![said(MIB)])).await;
+        let written = store.append(append(session, vec![message(MIB)])).await;
         store.keep(written.unwrap().commit).await.unwrap();
     }
     for name in ["gangway.db", "gangway.db-wal", "gangway.db-synced"] {
@@ -134,7 +137,7 @@ async fn a_commit_that_fails_leaves_nothing_behind_and_its_numbers_are_given_out
     let named = || Append {
         once: Some("name".into()),
         records: vec![record("beside", &1).unwrap()],
-        ..append(session, vec![said(1), said(1)])
+        ..append(session, vec![message(1), message(1)])
     };
     assert_eq!(store.append(named()).await.unwrap().last, 2);
     let commit = store.put(vec![record("beside", &2).unwrap()]).await;
@@ -144,10 +147,10 @@ async fn a_commit_that_fails_leaves_nothing_behind_and_its_numbers_are_given_out
         store.append(named()).await,
         Err(Error::Storage(_))
     ));
-    let kept = store.get::<u32>("beside").await.unwrap().unwrap();
-    assert_eq!(kept.value, 2);
+    let stored = store.get::<u32>("beside").await.unwrap().unwrap();
+    assert_eq!(stored.value, 2);
     assert_eq!(store.last(session).await.unwrap(), 2);
-    let written = store.append(append(session, vec![said(1)])).await;
+    let written = store.append(append(session, vec![message(1)])).await;
     assert_eq!(written.unwrap().last, 3);
     assert_eq!(store.once(session, "name").await.unwrap(), Some(2));
     assert_eq!(examine(folder.path()).unwrap().damage, []);
@@ -162,7 +165,7 @@ async fn an_erased_session_is_gone_with_its_names_and_records_and_others_stay() 
         let append = Append {
             once: Some("name".into()),
             records: vec![record(format!("of/{session}"), &1).unwrap()],
-            ..append(session, vec![said(1)])
+            ..append(session, vec![message(1)])
         };
         store.append(append).await.unwrap();
     }
@@ -175,7 +178,7 @@ async fn an_erased_session_is_gone_with_its_names_and_records_and_others_stay() 
     );
     assert_eq!(store.last(stays).await.unwrap(), 1);
     assert_eq!(store.once(stays, "name").await.unwrap(), Some(1));
-    let written = store.append(append(gone, vec![said(1)])).await.unwrap();
+    let written = store.append(append(gone, vec![message(1)])).await.unwrap();
     assert_eq!(written.last, 1, "its numbers begin anew");
     assert_eq!(examine(folder.path()).unwrap().damage, []);
 }

@@ -13,7 +13,8 @@ use super::{
     read,
     record::{self, Put},
     request::{
-        Encoded, Owed, Request, Written, answer, done_when_committed, refusal, refused, send,
+        CommitCallback, Encoded, Request, Written, answer, done_when_committed, refusal, refused,
+        send,
     },
     row::{Ends, Link},
     sum,
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    event::{self, Kind, Logged},
+    event::{self, EventKind, Logged},
     id::SessionId,
     log::Log,
 };
@@ -93,16 +94,20 @@ impl Writer {
         })
     }
 
-    fn commit_open(&mut self, group: Vec<Request>, syncs: &Syncs) -> (Vec<Owed>, Result<Commit>) {
+    fn commit_open(
+        &mut self,
+        group: Vec<Request>,
+        syncs: &Syncs,
+    ) -> (Vec<CommitCallback>, Result<Commit>) {
         let empties = group
             .iter()
             .any(|request| matches!(request, Request::Erase { .. } | Request::Finish(_)));
-        let kept = group
+        let stored = group
             .iter()
-            .any(|request| matches!(request, Request::Append(append, _) if append.kept));
+            .any(|request| matches!(request, Request::Append(append, _) if append.stored));
         let (owed, result) = self.write(group);
         let result = result.map(|()| syncs.committed(self.state.commits));
-        if kept {
+        if stored {
             // Before the callers are answered: the disk works in the meantime.
             syncs.want();
         }
@@ -138,7 +143,7 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, group: Vec<Request>) -> (Vec<Owed>, Result<()>) {
+    fn write(&mut self, group: Vec<Request>) -> (Vec<CommitCallback>, Result<()>) {
         let mut owed = Vec::with_capacity(group.len());
         if let Err(error) = self.run_cached("BEGIN IMMEDIATE") {
             owed.extend(group.into_iter().map(refusal));
@@ -188,7 +193,7 @@ impl Writer {
     }
 
     /// Executes one request. A conflict concerns only that request; any other failure aborts the whole commit.
-    fn apply(&mut self, request: Request) -> (Owed, Result<()>) {
+    fn apply(&mut self, request: Request) -> (CommitCallback, Result<()>) {
         match request {
             Request::Append(append, reply) => {
                 if let Err(error) = record::check(&self.connection, &append.records) {
@@ -310,7 +315,7 @@ impl Writer {
             last = Link {
                 seq,
                 prev: last.plain(),
-                delta: kind == Kind::Delta,
+                delta: kind == EventKind::Delta,
             };
             let (millis, kind) = (at.as_millisecond(), kind as i64);
             let sum = sum::event(id, seq, millis, kind, last.prev, &body);

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::{
-    app::{self, AppNews, LAUNCHES, Launch, launches_prefix},
+    app::{self, AppEvent, LAUNCHES, Launch, launches_prefix},
     command::Receipt,
     error::{Error, Result},
     event::Event,
@@ -21,26 +21,30 @@ impl Worker {
         let event = Event::App {
             launch: launch.id,
             app: launch.app,
-            news: AppNews::Launched {
+            app_event: AppEvent::Launched {
                 agent: launch.agent.name,
             },
         };
         let written = self.append(vec![event], records).await?;
         let seq = written.last;
-        Ok((Receipt::Noted { seq }, Some(written.commit)))
+        Ok((Receipt::Logged { seq }, Some(written.commit)))
     }
 
     pub(super) async fn note(
         &mut self,
         launch: LaunchId,
         app: AppName,
-        news: AppNews,
+        app_event: AppEvent,
         once: Option<String>,
     ) -> Result<(Receipt, Option<Commit>)> {
-        let event = Event::App { launch, app, news };
+        let event = Event::App {
+            launch,
+            app,
+            app_event,
+        };
         let written = self.append_once(vec![event], Vec::new(), once).await?;
         let seq = written.last;
-        Ok((Receipt::Noted { seq }, Some(written.commit)))
+        Ok((Receipt::Logged { seq }, Some(written.commit)))
     }
 
     /// The keys of all records of this session's launches.

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     event::{self, Event},
     hub,
-    recovery::Waiting,
+    recovery::QueuedMessage,
     store::{self, Commit},
 };
 
@@ -23,7 +23,9 @@ impl Worker {
         once: Option<String>,
     ) -> Result<(Receipt, Option<Commit>)> {
         let once = once.or_else(|| match &command {
-            Command::App { launch, news, .. } => news.once(*launch),
+            Command::App {
+                launch, app_event, ..
+            } => app_event.once(*launch),
             _ => None,
         });
         if let Some(name) = &once
@@ -73,7 +75,7 @@ impl Worker {
                 });
                 let written = self.append_once(events, records, once).await?;
                 self.profile = profile;
-                self.queue.push_back(Waiting {
+                self.queue.push_back(QueuedMessage {
                     turn: written.last,
                     prompt,
                     source,
@@ -139,7 +141,7 @@ impl Worker {
                     )
                     .await?;
                 self.profile = profile;
-                self.tell();
+                self.publish_status();
                 Ok((Receipt::Done, Some(written.commit)))
             }
             Command::SetState {
@@ -147,9 +149,13 @@ impl Worker {
                 patch,
                 source,
             } => self.set_state(applet, patch, source, once).await,
-            Command::AskLeave { applet, prompt } => self.ask_leave(applet, prompt).await,
-            Command::UnaskLeave { applet } => self.unask_leave(applet).await,
-            Command::SetLeave { applet, leave } => self.set_leave(applet, leave).await,
+            Command::RequestConsent { applet, prompt } => {
+                self.request_consent(applet, prompt).await
+            }
+            Command::WithdrawConsentRequest { applet } => {
+                self.withdraw_consent_request(applet).await
+            }
+            Command::SetConsent { applet, consent } => self.set_consent(applet, consent).await,
             Command::OpenApplet { applet } => {
                 let event = Event::OpenAsked { applet };
                 let written = self.append(vec![event], Vec::new()).await?;
@@ -161,22 +167,26 @@ impl Worker {
                 Ok((Receipt::Done, Some(written.commit)))
             }
             Command::Launch(launch) => self.launch(*launch).await,
-            Command::App { launch, app, news } => self.note(launch, app, *news, once).await,
+            Command::App {
+                launch,
+                app,
+                app_event,
+            } => self.note(launch, app, *app_event, once).await,
             Command::Page {
                 page,
                 kind,
                 name,
-                news,
+                page_event,
             } => {
                 let event = Event::Page {
                     page,
                     page_kind: kind,
                     name,
-                    news: *news,
+                    page_event: *page_event,
                 };
                 let written = self.append(vec![event], Vec::new()).await?;
                 let seq = written.last;
-                Ok((Receipt::Noted { seq }, Some(written.commit)))
+                Ok((Receipt::Logged { seq }, Some(written.commit)))
             }
             // Handled by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
@@ -199,7 +209,7 @@ impl Worker {
                 seq,
                 changed: true,
             },
-            Some(Event::App { .. }) => Receipt::Noted { seq },
+            Some(Event::App { .. }) => Receipt::Logged { seq },
             _ => Receipt::Done,
         };
         // It may be new, and the receipt promises durability.

@@ -2,8 +2,8 @@
 //! idle.
 
 mod apps;
+mod consents;
 mod execute;
-mod leaves;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -31,8 +31,8 @@ use crate::{
     event::{Event, Outcome, Source, Usage},
     hub::{self, Hub},
     id::{SessionId, Slug},
-    log::{Ended, Log},
-    recovery::Waiting,
+    log::{Log, SubscriptionEnd},
+    recovery::QueuedMessage,
     session::{Profile, Request, Session, Status},
     state::{self, AppletState},
     store::{Append, Commit, Put, Store, Written},
@@ -45,14 +45,14 @@ const WAITING_COMMANDS: usize = 64;
 /// Interval of attempts to unload a session that still has readers.
 const SHORTEST_REST: Duration = Duration::from_millis(50);
 
-type Ran = std::result::Result<Option<Usage>, AgentError>;
+type TurnResult = std::result::Result<Option<Usage>, AgentError>;
 
 struct Running {
     turn: u64,
     source: Source,
     cancel: CancellationToken,
     /// Aborted on drop, so that no agent outlives its session.
-    task: AbortOnDropHandle<Option<Ran>>,
+    task: AbortOnDropHandle<Option<TurnResult>>,
     draft: SharedDraft,
     /// Whether its agent continues while this process is down.
     survives: bool,
@@ -69,7 +69,7 @@ struct Worker {
     limits: hub::Limits,
     status: watch::Sender<Status>,
     profile: Profile,
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<QueuedMessage>,
     running: Option<Running>,
     /// States of applets that were changed since the session was loaded.
     states: HashMap<Slug, AppletState>,
@@ -97,7 +97,7 @@ pub(crate) fn start(hub: &Arc<Hub>, id: SessionId, workers: &TaskTracker) -> Arc
             if !matches!(error, Error::SessionNotFound(_)) {
                 tracing::error!(session = %id, %error, "the task of a session panicked");
             }
-            let why = Ended::from(&error);
+            let why = SubscriptionEnd::from(&error);
             status.send_replace(Status::Gone(error));
             log.end(why);
         }
@@ -191,7 +191,7 @@ impl Worker {
         }
         let states = state::states_prefix(self.id);
         let mut records = self.store.keys(&states, state::APPLETS).await?;
-        let leaves = consent::leaves_prefix(self.id);
+        let leaves = consent::consents_prefix(self.id);
         records.extend(self.store.keys(&leaves, 10 * state::APPLETS).await?);
         records.extend(self.launch_records().await?);
         records.extend([
@@ -202,7 +202,7 @@ impl Worker {
         let commit = self.store.erase(self.id, records).await?;
         self.status
             .send_replace(Status::Gone(Error::SessionNotFound(self.id)));
-        self.log.end(Ended::Deleted);
+        self.log.end(SubscriptionEnd::Deleted);
         if let Some(hub) = self.hub.upgrade() {
             hub.forget(self.id, &self.log);
         }
@@ -214,7 +214,7 @@ impl Worker {
             self.cancel(Outcome::Interrupted).await?;
         }
         self.status.send_replace(Status::Gone(Error::Stopping));
-        self.log.end(Ended::Stopping);
+        self.log.end(SubscriptionEnd::Stopping);
         Ok(())
     }
 
@@ -236,7 +236,9 @@ impl Worker {
     }
 
     async fn append(&self, events: Vec<Event>, records: Vec<Put>) -> Result<Written> {
-        self.store.append(self.said(events, records, None)).await
+        self.store
+            .append(self.append_of(events, records, None))
+            .await
     }
 
     /// For commands, whose sender waits until they are durable.
@@ -246,11 +248,11 @@ impl Worker {
         records: Vec<Put>,
         once: Option<String>,
     ) -> Result<Written> {
-        let append = self.said(events, records, once);
+        let append = self.append_of(events, records, once);
         self.store.append_to_keep(append).await
     }
 
-    fn said(&self, events: Vec<Event>, records: Vec<Put>, once: Option<String>) -> Append {
+    fn append_of(&self, events: Vec<Event>, records: Vec<Put>, once: Option<String>) -> Append {
         Append {
             session: self.id,
             events,
@@ -260,7 +262,7 @@ impl Worker {
         }
     }
 
-    fn tell(&self) {
+    fn publish_status(&self) {
         let profile = Box::new(self.profile.clone());
         self.status.send_replace(Status::Awake {
             profile,

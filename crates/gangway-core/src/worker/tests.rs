@@ -50,7 +50,7 @@ enum Found {
 impl Elsewhere {
     async fn take(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
         let asked = turn.asked_before().to_vec();
-        self.tell(Found::Begun {
+        self.publish_status(Found::Begun {
             prompt: turn.prompt().to_owned(),
             marked: turn.marked().await?,
             asked: asked.iter().map(|(_, answer)| answer.clone()).collect(),
@@ -59,7 +59,7 @@ impl Elsewhere {
         let open = asked.iter().find(|(_, answer)| answer.is_none());
         if let Some((question, _)) = open {
             let answer = turn.await_answer(question).await;
-            self.tell(Found::Answered(answer.unwrap())).await;
+            self.publish_status(Found::Answered(answer.unwrap())).await;
         }
         let mut steps = self.steps.lock().await;
         while let Some(step) = steps.recv().await {
@@ -80,21 +80,22 @@ impl Elsewhere {
                 Step::Ask(n) => {
                     turn.mark(n);
                     let (_, answer) = turn.put_question("Sure?", &[]).await?;
-                    turn.kept().await?;
-                    self.tell(Found::Did).await;
+                    turn.flushed().await?;
+                    self.publish_status(Found::Did).await;
                     let answer = answer.await;
-                    self.tell(Found::Answered(answer.unwrap_or_default())).await;
+                    self.publish_status(Found::Answered(answer.unwrap_or_default()))
+                        .await;
                     continue;
                 }
                 Step::Finish => return Ok(None),
             }
-            turn.kept().await?;
-            self.tell(Found::Did).await;
+            turn.flushed().await?;
+            self.publish_status(Found::Did).await;
         }
         Ok(None)
     }
 
-    async fn tell(&self, found: Found) {
+    async fn publish_status(&self, found: Found) {
         self.found.send(found).await.unwrap();
     }
 }
@@ -208,7 +209,7 @@ async fn begin(stage: &Stage) -> SessionId {
 }
 
 #[tokio::test]
-async fn a_turn_that_goes_on_elsewhere_is_taken_up_after_a_restart_with_nothing_lost() {
+async fn a_turn_that_runs_elsewhere_is_taken_up_after_a_restart_with_nothing_lost() {
     let stage = Stage::open(tempfile::tempdir().unwrap());
     let id = begin(&stage).await;
     stage.does(Step::Say(1, "One ")).await;
@@ -227,11 +228,11 @@ async fn a_turn_that_goes_on_elsewhere_is_taken_up_after_a_restart_with_nothing_
     assert!(session.is_running());
     stage.steps.send(Step::Finish).await.unwrap();
     let mut feed = session.subscribe(0);
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     'read: loop {
         for logged in feed.next(1 << 20).await.unwrap().unwrap() {
             match &logged.event {
-                Event::Message { text, partial, .. } => said.push((text.clone(), *partial)),
+                Event::Message { text, partial, .. } => texts.push((text.clone(), *partial)),
                 Event::TurnEnded { outcome, .. } => {
                     assert_eq!(*outcome, Outcome::Completed);
                     break 'read;
@@ -242,7 +243,7 @@ async fn a_turn_that_goes_on_elsewhere_is_taken_up_after_a_restart_with_nothing_
     }
     let whole = [("One ", false), ("two three", false)];
     assert_eq!(
-        said,
+        texts,
         whole.map(|(text, partial)| (text.to_owned(), partial))
     );
     let calls = stage.events(&session).await;
@@ -294,7 +295,7 @@ async fn a_question_is_still_open_after_a_restart_and_its_answer_is_known_after_
 }
 
 #[tokio::test]
-async fn a_stop_ends_a_turn_that_goes_on_elsewhere_for_good() {
+async fn a_stop_ends_a_turn_that_runs_elsewhere() {
     let stage = Stage::open(tempfile::tempdir().unwrap());
     let id = begin(&stage).await;
     stage.does(Step::Say(1, "Half")).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-use super::{Ran, Running, Worker};
+use super::{Running, TurnResult, Worker};
 use crate::{
     agent::AgentError,
     draft::SharedDraft,
@@ -13,19 +13,19 @@ use crate::{
     event::{self, Citation, Event, Outcome, Source, Usage},
     hub,
     id::QuestionId,
-    recovery::{self, Unfinished, Waiting},
+    recovery::{self, QueuedMessage, Unfinished},
     store::{self, Expect, Put},
     turn::Turn,
 };
 
 /// How a turn ended.
-struct Ended {
+struct TurnEnd {
     outcome: Outcome,
     usage: Option<Usage>,
     citations: Vec<Citation>,
 }
 
-impl Ended {
+impl TurnEnd {
     fn by(outcome: Outcome) -> Self {
         Self {
             outcome,
@@ -47,20 +47,20 @@ impl Worker {
                 agent: agent.clone(),
                 model,
             };
-            let started = self.said(vec![started], Vec::new(), None);
+            let started = self.append_of(vec![started], Vec::new(), None);
             let started = self.store.begin_append(started).await?;
             // What the agent says is written after it, so that the agent need not wait for it.
             self.begin(next, &agent, SharedDraft::default(), Vec::new());
             started.await?;
         }
-        self.tell();
+        self.publish_status();
         Ok(())
     }
 
     /// Passes a message to its agent.
     fn begin(
         &mut self,
-        message: Waiting,
+        message: QueuedMessage,
         agent: &str,
         draft: SharedDraft,
         asked_before: Vec<(QuestionId, Option<String>)>,
@@ -128,7 +128,7 @@ impl Worker {
     }
 
     /// Stores the result of an agent that returned.
-    pub(super) async fn end_turn(&mut self, ran: Option<Ran>) -> Result<()> {
+    pub(super) async fn end_turn(&mut self, ran: Option<TurnResult>) -> Result<()> {
         let Some(running) = self.running.take() else {
             return Ok(());
         };
@@ -142,7 +142,7 @@ impl Worker {
                     // Readers of the turn's end may rely on the message being on disk.
                     self.store.keep(commit).await?;
                 }
-                let ended = Ended {
+                let ended = TurnEnd {
                     outcome: Outcome::Completed,
                     usage,
                     citations: std::mem::take(&mut running.draft.lock().citations),
@@ -186,7 +186,7 @@ impl Worker {
         failed: Option<Event>,
     ) -> Result<()> {
         let events = self.left_behind().await?.into_iter().chain(failed);
-        self.write_ends(&[turn], Ended::by(outcome), events.collect())
+        self.write_ends(&[turn], TurnEnd::by(outcome), events.collect())
             .await
     }
 
@@ -195,18 +195,18 @@ impl Worker {
         // An empty write: the agent's pending events are in the log once it returns.
         self.store.put(Vec::new()).await?;
         let left = recovery::unfinished(&self.store, self.id, self.settled).await?;
-        Ok(left.running.and_then(|said| said.draft))
+        Ok(left.running.and_then(|message| message.draft))
     }
 
     /// Ends the selected turns, running or queued, atomically; returns whether one was running, and the number of
     /// queued ones.
     pub(super) async fn stop(
         &mut self,
-        meant: impl Fn(u64, &Source) -> bool,
+        target: impl Fn(u64, &Source) -> bool,
     ) -> Result<(bool, usize)> {
         let mut dropped = Vec::new();
         self.queue.retain(|waiting| {
-            let stays = !meant(waiting.turn, &waiting.source);
+            let stays = !target(waiting.turn, &waiting.source);
             if !stays {
                 dropped.push(waiting.turn);
             }
@@ -216,7 +216,7 @@ impl Worker {
         let mut events = Vec::new();
         let running = self
             .running
-            .take_if(|running| meant(running.turn, &running.source));
+            .take_if(|running| target(running.turn, &running.source));
         let ran = running.is_some();
         if let Some(running) = running {
             turns.push(running.turn);
@@ -225,7 +225,7 @@ impl Worker {
         }
         turns.extend(&dropped);
         if !turns.is_empty() {
-            let ended = Ended::by(Outcome::Stopped);
+            let ended = TurnEnd::by(Outcome::Stopped);
             self.write_ends(&turns, ended, events).await?;
         }
         Ok((ran, dropped.len()))
@@ -235,7 +235,7 @@ impl Worker {
     async fn write_ends(
         &mut self,
         turns: &[u64],
-        ended: Ended,
+        ended: TurnEnd,
         mut events: Vec<Event>,
     ) -> Result<()> {
         let idle = self.queue.is_empty() && self.running.is_none();
@@ -276,30 +276,34 @@ impl Worker {
         let Unfinished { running, waiting } =
             recovery::unfinished(&self.store, self.id, self.settled).await?;
         self.queue = waiting;
-        let Some(said) = running else {
+        let Some(text) = running else {
             return Ok(());
         };
-        let is_asking = said
+        let is_asking = text
             .questions
             .last()
             .is_some_and(|(_, answer)| answer.is_none());
         if self
             .agents
-            .get(&said.agent)
+            .get(&text.agent)
             .is_ok_and(|agent| agent.survives() || (is_asking && agent.resumes_questions()))
         {
-            let draft = SharedDraft::resumed(&said);
-            self.begin(said.message, &said.agent, draft, said.questions);
+            let draft = SharedDraft::resumed(&text);
+            self.begin(text.message, &text.agent, draft, text.questions);
             return Ok(());
         }
-        let left = said.draft.into_iter().collect();
-        self.write_ends(&[said.message.turn], Ended::by(Outcome::Interrupted), left)
-            .await
+        let left = text.draft.into_iter().collect();
+        self.write_ends(
+            &[text.message.turn],
+            TurnEnd::by(Outcome::Interrupted),
+            left,
+        )
+        .await
     }
 }
 
 /// Waits for the running turn; without one it never returns. `None` means that the agent panicked or was cancelled.
-pub(super) async fn finished(running: &mut Option<Running>) -> Option<Ran> {
+pub(super) async fn finished(running: &mut Option<Running>) -> Option<TurnResult> {
     match running {
         Some(running) => (&mut running.task).await.ok().flatten(),
         None => std::future::pending().await,

@@ -160,7 +160,7 @@ mod tests {
         });
         let problem = |params| params_problem(&schema, &params);
         assert_eq!(problem(json!({ "itemId": "a" })), None);
-        for (params, words) in [
+        for (params, message) in [
             (json!([]), "params is not an object"),
             (json!({}), "itemId is missing"),
             (json!({ "itemId": 1 }), "itemId must be of type string"),
@@ -174,7 +174,7 @@ mod tests {
             ),
             (json!({ "itemId": "a", "b": 1 }), "b is not a parameter"),
         ] {
-            assert_eq!(problem(params).as_deref(), Some(words));
+            assert_eq!(problem(params).as_deref(), Some(message));
         }
         let (_, wrong) = wrong_params(&schema).unwrap();
         assert!(problem(wrong).is_some());

@@ -27,31 +27,31 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn good(&mut self, check: &'static str, words: impl Into<String>) {
-        self.add(check, Verdict::Good, words.into());
+    pub(super) fn good(&mut self, check: &'static str, message: impl Into<String>) {
+        self.add(check, Verdict::Good, message.into());
     }
 
-    pub(super) fn wrong(&mut self, check: &'static str, words: impl Into<String>) {
-        self.add(check, Verdict::Wrong, words.into());
+    pub(super) fn wrong(&mut self, check: &'static str, message: impl Into<String>) {
+        self.add(check, Verdict::Wrong, message.into());
     }
 
-    pub(super) fn open(&mut self, check: &'static str, words: impl Into<String>) {
-        self.add(check, Verdict::Open, words.into());
+    pub(super) fn open(&mut self, check: &'static str, message: impl Into<String>) {
+        self.add(check, Verdict::Open, message.into());
     }
 
     /// Adds a pass, or a failure with this text.
     pub(super) fn judge(&mut self, check: &'static str, good: &str, wrong: Option<String>) {
         match wrong {
             None => self.good(check, good),
-            Some(words) => self.wrong(check, words),
+            Some(message) => self.wrong(check, message),
         }
     }
 
-    fn add(&mut self, check: &'static str, verdict: Verdict, words: String) {
+    fn add(&mut self, check: &'static str, verdict: Verdict, message: String) {
         self.findings.push(Finding {
             check,
             verdict,
-            words,
+            words: message,
         });
     }
 

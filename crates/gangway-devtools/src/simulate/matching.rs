@@ -131,18 +131,21 @@ mod tests {
     fn differences_say_where_they_are() {
         let wanted = json!({"list": [1, {"x": "a"}], "gone": true});
         let given = json!({"list": [1, {"x": "b"}, 3]});
-        let mut told = differences(&wanted, &given, Fit::Part);
+        let mut message = differences(&wanted, &given, Fit::Part);
         // The order of fields depends on features of serde_json.
-        told.sort();
+        message.sort();
         let expected = [
             "+ list[1].x: \"b\"",
             "+ list[2]: 3",
             "- gone: true",
             "- list[1].x: \"a\"",
         ];
-        assert_eq!(told, expected);
-        let told = differences(&json!(1), &json!("1"), Fit::Part);
-        assert_eq!(told, ["- the whole value: 1", "+ the whole value: \"1\""]);
+        assert_eq!(message, expected);
+        let message = differences(&json!(1), &json!("1"), Fit::Part);
+        assert_eq!(
+            message,
+            ["- the whole value: 1", "+ the whole value: \"1\""]
+        );
     }
 
     #[test]
@@ -158,8 +161,8 @@ mod tests {
     #[test]
     fn long_values_and_long_lists_are_cut() {
         let given = json!((0..100).map(|n| "x".repeat(n * 10)).collect::<Vec<_>>());
-        let told = differences(&json!([]), &given, Fit::Part);
-        assert_eq!(told.len(), MOST);
+        let message = differences(&json!([]), &given, Fit::Part);
+        assert_eq!(message.len(), MOST);
         assert!(differences(&json!(1), &json!("é".repeat(900)), Fit::Part)[1].len() < 500);
     }
 }

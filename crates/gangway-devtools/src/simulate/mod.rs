@@ -129,7 +129,7 @@ pub fn report(args: &SimulateArgs, outcome: &anyhow::Result<Outcome>) -> ExitCod
     ExitCode::from(code)
 }
 
-enum Part {
+enum SimulationInput {
     Script(Box<Script>),
     Replay(Box<Recording>),
 }
@@ -137,7 +137,7 @@ enum Part {
 /// A parsed and validated run.
 pub struct Simulation<'a> {
     args: &'a SimulateArgs,
-    part: Part,
+    part: SimulationInput,
     with: LaunchWith,
     app: String,
     /// App folders for the server.
@@ -155,21 +155,21 @@ impl<'a> Simulation<'a> {
         named_apps: impl FnOnce() -> anyhow::Result<Vec<PathBuf>>,
     ) -> anyhow::Result<Self> {
         let part = match (&args.replay, &args.script) {
-            (Some(file), _) => Part::Replay(Box::new(Recording::read(file)?)),
-            (None, Some(file)) => Part::Script(Box::new(Script::read(file)?)),
-            (None, None) => Part::Script(Box::default()),
+            (Some(file), _) => SimulationInput::Replay(Box::new(Recording::read(file)?)),
+            (None, Some(file)) => SimulationInput::Script(Box::new(Script::read(file)?)),
+            (None, None) => SimulationInput::Script(Box::default()),
         };
         let with = launch_with(args, &part, actions)?;
         let (folders, app) = find(args, named_apps)?;
         let ends = match &part {
-            Part::Script(script) => {
+            SimulationInput::Script(script) => {
                 ensure!(
                     args.headless || script.page.is_empty(),
                     "the script has page steps, which need --headless"
                 );
                 script.ends()
             }
-            Part::Replay(recording) => {
+            SimulationInput::Replay(recording) => {
                 let steps = recording.talk.iter().any(|entry| entry.page.is_some());
                 ensure!(
                     args.headless || !steps,
@@ -233,7 +233,7 @@ impl<'a> Simulation<'a> {
 
 async fn play(
     args: &SimulateArgs,
-    part: Part,
+    part: SimulationInput,
     mut scene: Scene,
     stage: &Stage,
     limit: Option<Duration>,
@@ -247,7 +247,7 @@ async fn play(
     };
     let seconds = limit.unwrap_or_default().as_secs();
     let (failure, allow_errors) = match part {
-        Part::Script(script) => {
+        SimulationInput::Script(script) => {
             let free = !script.ends();
             let typed = (free && args.script.is_none()).then(typed::lines);
             if typed.is_some() && !args.json {
@@ -262,7 +262,7 @@ async fn play(
             };
             (failure, allow_errors)
         }
-        Part::Replay(recording) => {
+        SimulationInput::Replay(recording) => {
             let failure = tokio::select! {
                 failure = replay::play(&mut scene, &recording) => failure?,
                 () = late => Some(format!("the recording did not finish within {seconds} s")),
@@ -317,8 +317,8 @@ fn find(
     if path.join("APP.md").is_file() {
         let path = std::path::absolute(path)?;
         let app = gangway_apps::App::in_folder(&path).map_err(|stray| {
-            let told: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
-            anyhow::anyhow!("this app cannot be launched:\n{}", told.join("\n"))
+            let lines: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("this app cannot be launched:\n{}", lines.join("\n"))
         })?;
         return Ok((vec![path], app.name.to_string()));
     }
@@ -335,10 +335,14 @@ fn find(
 }
 
 /// Launch data of the command line, else of the script or recording.
-fn launch_with(args: &SimulateArgs, part: &Part, actions: &[&str]) -> anyhow::Result<LaunchWith> {
+fn launch_with(
+    args: &SimulateArgs,
+    part: &SimulationInput,
+    actions: &[&str],
+) -> anyhow::Result<LaunchWith> {
     let mut with = match part {
-        Part::Script(script) => script.launch.clone(),
-        Part::Replay(recording) => recording.launch.clone(),
+        SimulationInput::Script(script) => script.launch.clone(),
+        SimulationInput::Replay(recording) => recording.launch.clone(),
     };
     if let Some(data) = &args.given_data {
         with.data = object("--data", data)?;
@@ -351,7 +355,7 @@ fn launch_with(args: &SimulateArgs, part: &Part, actions: &[&str]) -> anyhow::Re
     }
     if with.capabilities.is_none() {
         let mut names: Vec<String> = actions.iter().map(|name| (*name).to_owned()).collect();
-        if let Part::Script(script) = part {
+        if let SimulationInput::Script(script) = part {
             for name in script.actions() {
                 if !names.iter().any(|known| known == name) {
                     names.push(name.to_owned());

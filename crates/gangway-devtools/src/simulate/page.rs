@@ -26,7 +26,7 @@ const STEP: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(30);
 
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum PageEvent {
     Done,
     Failed(String),
     /// An uncaught error.
@@ -40,7 +40,7 @@ pub(super) enum News {
 /// Performs steps one after the other.
 pub(super) struct Page {
     steps: mpsc::Sender<Step>,
-    news: mpsc::Receiver<News>,
+    news: mpsc::Receiver<PageEvent>,
     task: JoinHandle<()>,
 }
 
@@ -64,8 +64,8 @@ impl Page {
     }
 
     /// The next event; cancel safe.
-    pub(super) async fn next(&mut self) -> News {
-        let lost = || News::Lost("the browser has exited".to_owned());
+    pub(super) async fn next(&mut self) -> PageEvent {
+        let lost = || PageEvent::Lost("the browser has exited".to_owned());
         self.news.recv().await.unwrap_or_else(lost)
     }
 }
@@ -81,11 +81,11 @@ struct Tab {
     wire: Wire,
     session: Option<String>,
     last: u64,
-    tell: mpsc::Sender<News>,
+    tell: mpsc::Sender<PageEvent>,
 }
 
 impl Tab {
-    async fn attach(wire: Wire, tell: mpsc::Sender<News>) -> anyhow::Result<Self> {
+    async fn attach(wire: Wire, tell: mpsc::Sender<PageEvent>) -> anyhow::Result<Self> {
         let mut tab = Self {
             wire,
             session: None,
@@ -102,8 +102,8 @@ impl Tab {
             .unwrap_or_default();
         let page = targets.iter().find(|one| one["type"] == "page");
         let page = page.context("the browser has no page")?["targetId"].clone();
-        let wish = json!({ "targetId": page, "flatten": true });
-        let attached = tab.call("Target.attachToTarget", wish).await?;
+        let request = json!({ "targetId": page, "flatten": true });
+        let attached = tab.call("Target.attachToTarget", request).await?;
         tab.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Runtime.enable", "Page.enable"] {
             tab.call(domain, json!({})).await?;
@@ -114,12 +114,12 @@ impl Tab {
     /// Performs steps and receives events in between.
     async fn run(mut self, mut todo: mpsc::Receiver<Step>) {
         loop {
-            let heard = tokio::select! {
+            let received = tokio::select! {
                 step = todo.recv() => match step {
                     Some(step) => {
                         let news = match self.act(&step).await {
-                            Ok(()) => News::Done,
-                            Err(error) => News::Failed(format!("{}: {error:#}", step.words())),
+                            Ok(()) => PageEvent::Done,
+                            Err(error) => PageEvent::Failed(format!("{}: {error:#}", step.describe())),
                         };
                         if self.tell.send(news).await.is_err() {
                             return;
@@ -128,14 +128,15 @@ impl Tab {
                     }
                     None => return,
                 },
-                heard = self.wire.hear() => heard,
+                received = self.wire.receive() => received,
             };
-            let went_on = match heard {
+            let went_on = match received {
                 Ok(message) => self.note(&message).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = went_on {
-                let lost = News::Lost(format!("lost the connection to the browser: {error:#}"));
+                let lost =
+                    PageEvent::Lost(format!("lost the connection to the browser: {error:#}"));
                 let _ = self.tell.send(lost).await;
                 return;
             }
@@ -148,14 +149,14 @@ impl Tab {
         if let Some(session) = &self.session {
             message["sessionId"] = session.as_str().into();
         }
-        self.wire.say(&message).await?;
+        self.wire.send_message(&message).await?;
         Ok(self.last)
     }
 
     async fn call(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
         let id = self.send(method, params).await?;
         loop {
-            let mut message = self.wire.hear().await?;
+            let mut message = self.wire.receive().await?;
             if message["id"] != id {
                 self.note(&message).await?;
                 continue;
@@ -171,7 +172,9 @@ impl Tab {
     async fn note(&mut self, message: &Value) -> anyhow::Result<()> {
         let params = &message["params"];
         let news = match message["method"].as_str() {
-            Some("Runtime.exceptionThrown") => News::Threw(thrown(&params["exceptionDetails"])),
+            Some("Runtime.exceptionThrown") => {
+                PageEvent::Threw(thrown(&params["exceptionDetails"]))
+            }
             Some("Runtime.consoleAPICalled") => {
                 let kind = params["type"].as_str().unwrap_or_default();
                 if !matches!(kind, "error" | "warning" | "assert") {
@@ -179,13 +182,13 @@ impl Tab {
                 }
                 let parts = params["args"].as_array().cloned().unwrap_or_default();
                 let words: Vec<String> = parts.iter().map(spoken).collect();
-                News::Wrote(format!("console {kind}: {}", words.join(" ")))
+                PageEvent::Wrote(format!("console {kind}: {}", words.join(" ")))
             }
             Some("Page.javascriptDialogOpening") => {
                 // Dialogs are accepted.
                 let yes = json!({ "accept": true });
                 self.send("Page.handleJavaScriptDialog", yes).await?;
-                News::Wrote(format!("dialog: {}", shown(&params["message"])))
+                PageEvent::Wrote(format!("dialog: {}", shown(&params["message"])))
             }
             Some("Inspector.targetCrashed") => bail!("the page crashed"),
             Some("Inspector.detached") => bail!("the page was closed"),
@@ -255,10 +258,10 @@ impl Tab {
     }
 
     async fn evaluate(&mut self, code: &str) -> anyhow::Result<Value> {
-        let wish = json!({
+        let request = json!({
             "expression": code, "awaitPromise": true, "returnByValue": true, "userGesture": true, "replMode": true,
         });
-        let mut answer = self.call("Runtime.evaluate", wish).await?;
+        let mut answer = self.call("Runtime.evaluate", request).await?;
         if answer["exceptionDetails"].is_object() {
             bail!("{}", thrown(&answer["exceptionDetails"]));
         }
@@ -301,8 +304,8 @@ impl Tab {
 /// The first lines of an exception.
 fn thrown(details: &Value) -> String {
     let described = details["exception"]["description"].as_str();
-    let words = described.or(details["text"].as_str()).unwrap_or("an error");
-    let lines: Vec<&str> = words.lines().take(4).map(str::trim).collect();
+    let message = described.or(details["text"].as_str()).unwrap_or("an error");
+    let lines: Vec<&str> = message.lines().take(4).map(str::trim).collect();
     lines.join(" ").chars().take(600).collect()
 }
 

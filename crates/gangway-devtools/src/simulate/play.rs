@@ -8,8 +8,8 @@ use tokio::{
 };
 
 use super::{
-    recording::Act,
-    scene::{Happening, Scene},
+    recording::AgentAction,
+    scene::{Scene, SceneEvent},
     script::{Expected, Push, Reply, Script, Step},
     stage::Stage,
     typed::{self, Typed},
@@ -26,7 +26,7 @@ pub(super) struct Play {
     /// How often each rule was applied.
     used: Vec<u32>,
     /// Scheduled actions.
-    due: Vec<(Instant, Act)>,
+    due: Vec<(Instant, AgentAction)>,
     /// Events to send once the app has sent something.
     pushes: Vec<Push>,
     expected: VecDeque<Expected>,
@@ -45,7 +45,7 @@ pub(super) struct Play {
     quiet: Option<Instant>,
 }
 
-enum Course {
+enum PlayState {
     On,
     Ended,
     Failed(String),
@@ -85,30 +85,30 @@ impl Play {
             };
             let course = tokio::select! {
                 happened = scene.next() => match happened? {
-                    Happening::Said(number) => {
+                    SceneEvent::Said(number) => {
                         self.said(scene, number);
-                        Course::On
+                        PlayState::On
                     }
-                    Happening::StepDone => Course::On,
-                    Happening::StepFailed(why) => Course::Failed(why),
+                    SceneEvent::StepDone => PlayState::On,
+                    SceneEvent::StepFailed(why) => PlayState::Failed(why),
                 },
                 line = typed => match line {
-                    Some(line) => self.obey(scene, &line).await?,
+                    Some(line) => self.execute(scene, &line).await?,
                     None => {
                         self.typed = None;
-                        Course::On
+                        PlayState::On
                     }
                 },
-                () = sleep_until(Instant::now() + LOOK) => Course::On,
+                () = sleep_until(Instant::now() + LOOK) => PlayState::On,
             };
             let course = match course {
-                Course::On => self.go_on(scene, stage).await?,
+                PlayState::On => self.go_on(scene, stage).await?,
                 other => other,
             };
             match course {
-                Course::On => {}
-                Course::Ended => return Ok(None),
-                Course::Failed(why) => return Ok(Some(why)),
+                PlayState::On => {}
+                PlayState::Ended => return Ok(None),
+                PlayState::Failed(why) => return Ok(Some(why)),
             }
         }
     }
@@ -120,7 +120,7 @@ impl Play {
             left.push("no page of the app was opened".to_owned());
         }
         if let Some(expected) = self.expected.front() {
-            left.push(format!("the app did not send: {}", expected.words()));
+            left.push(format!("the app did not send: {}", expected.describe()));
             left.extend(self.near.clone());
         }
         let more = self.expected.len().saturating_sub(1);
@@ -128,7 +128,7 @@ impl Play {
             left.push(format!("{more} more expected messages did not come"));
         }
         if let Some(step) = self.steps.front() {
-            left.push(format!("this step was not reached: {}", step.words()));
+            left.push(format!("this step was not reached: {}", step.describe()));
         }
         if let Some(push) = self.pushes.first() {
             left.push(format!(
@@ -140,35 +140,40 @@ impl Play {
     }
 
     fn said(&mut self, scene: &mut Scene, number: usize) {
-        let Some(heard) = scene.heard(number) else {
+        let Some(received) = scene.heard(number) else {
             return;
         };
-        let (said, now) = (&heard.said, Instant::now());
+        let (message, now) = (&received.message, Instant::now());
         let rules = self.script.rules.iter().zip(&mut self.used);
         let rule = rules
             .filter(|(rule, used)| rule.times.is_none_or(|most| **used < most))
-            .find(|(rule, _)| rule.fits(said));
+            .find(|(rule, _)| rule.fits(message));
         match rule {
             Some((rule, used)) => {
                 *used += 1;
                 if let Some(reply) = rule.reply() {
                     let at = now + Duration::from_millis(rule.delay);
-                    self.due.push((at, Act::Reply(number, reply)));
+                    self.due.push((at, AgentAction::Reply(number, reply)));
                 }
             }
-            None if self.typed.is_some() && (said.request || !self.auto) => {
+            None if self.typed.is_some() && (message.request || !self.auto) => {
                 self.waiting.push_back(number);
-                let how = if said.request {
+                let how = if message.request {
                     "answer JSON, deny REASON or unknown"
                 } else {
                     "ack"
                 };
                 scene.talk.note("", &format!("waiting for you: {how}"));
             }
-            None if said.request => self.due.push((now, Act::Reply(number, Reply::Unknown))),
-            None => self.due.push((now, Act::Reply(number, Reply::Ack))),
+            None if message.request => self
+                .due
+                .push((now, AgentAction::Reply(number, Reply::Unknown))),
+            None => self.due.push((now, AgentAction::Reply(number, Reply::Ack))),
         }
-        let (now_due, later) = self.pushes.drain(..).partition(|push| push.follows(said));
+        let (now_due, later) = self
+            .pushes
+            .drain(..)
+            .partition(|push| push.follows(message));
         self.pushes = later;
         let now_due: Vec<Push> = now_due;
         for push in now_due {
@@ -179,33 +184,34 @@ impl Play {
 
     fn owe(&mut self, from: Instant, push: Push) {
         let at = from + Duration::from_millis(push.delay);
-        self.due.push((at, Act::Send(push.event, push.payload)));
+        self.due
+            .push((at, AgentAction::Send(push.event, push.payload)));
     }
 
     /// Checks a message against the next expectation.
     fn meet(&mut self, scene: &Scene, number: usize) {
-        let (Some(expected), Some(heard)) = (self.expected.front(), scene.heard(number)) else {
+        let (Some(expected), Some(received)) = (self.expected.front(), scene.heard(number)) else {
             return;
         };
-        if !expected.names(&heard.said) {
+        if !expected.names(&received.message) {
             return;
         }
-        let against = expected.against(&heard.said);
+        let against = expected.against(&received.message);
         if against.is_empty() {
             self.expected.pop_front();
             self.near = None;
             self.since = Some(Instant::now());
         } else {
-            let told = against.join("\n");
+            let message = against.join("\n");
             self.near = Some(format!(
-                "{} came with a different value:\n{told}",
-                heard.said.name
+                "{} came with a different value:\n{message}",
+                received.message.name
             ));
         }
     }
 
     /// Performs scheduled actions.
-    async fn go_on(&mut self, scene: &mut Scene, stage: &Stage) -> anyhow::Result<Course> {
+    async fn go_on(&mut self, scene: &mut Scene, stage: &Stage) -> anyhow::Result<PlayState> {
         let now = Instant::now();
         if self.since.is_none() && stage.is_open().await? {
             self.since = Some(now);
@@ -242,42 +248,45 @@ impl Play {
             && now > since + Duration::from_millis(within)
         {
             let missing = self.missing();
-            return Ok(Course::Failed(format!("after {within} ms {missing}")));
+            return Ok(PlayState::Failed(format!("after {within} ms {missing}")));
         }
         let left = !(self.expected.is_empty() && self.steps.is_empty() && self.pushes.is_empty());
         if left || scene.busy || !self.due.is_empty() || !self.script.ends() || self.since.is_none()
         {
             self.quiet = None;
-            return Ok(Course::On);
+            return Ok(PlayState::On);
         }
         match self.quiet {
-            Some(since) if now > since + AFTER => Ok(Course::Ended),
-            Some(_) => Ok(Course::On),
+            Some(since) if now > since + AFTER => Ok(PlayState::Ended),
+            Some(_) => Ok(PlayState::On),
             None => {
                 self.quiet = Some(now);
-                Ok(Course::On)
+                Ok(PlayState::On)
             }
         }
     }
 
-    async fn obey(&mut self, scene: &mut Scene, line: &str) -> anyhow::Result<Course> {
+    async fn execute(&mut self, scene: &mut Scene, line: &str) -> anyhow::Result<PlayState> {
         let typed = match typed::read(line) {
             Ok(Some(typed)) => typed,
-            Ok(None) => return Ok(Course::On),
+            Ok(None) => return Ok(PlayState::On),
             Err(why) => {
                 scene.talk.note("", &why);
-                return Ok(Course::On);
+                return Ok(PlayState::On);
             }
         };
-        let is_request =
-            |number: usize| scene.heard(number).is_some_and(|heard| heard.said.request);
+        let is_request = |number: usize| {
+            scene
+                .heard(number)
+                .is_some_and(|received| received.message.request)
+        };
         let act = match typed {
-            Typed::Quit => return Ok(Course::Ended),
+            Typed::Quit => return Ok(PlayState::Ended),
             Typed::Auto(auto) => {
                 self.auto = auto;
-                return Ok(Course::On);
+                return Ok(PlayState::On);
             }
-            Typed::Send(event, payload) => Act::Send(event, payload),
+            Typed::Send(event, payload) => AgentAction::Send(event, payload),
             Typed::Reply(reply) => {
                 let wants = reply != Reply::Ack;
                 let at = self
@@ -285,18 +294,18 @@ impl Play {
                     .iter()
                     .position(|number| is_request(*number) == wants);
                 match at.and_then(|at| self.waiting.remove(at)) {
-                    Some(number) => Act::Reply(number, reply),
+                    Some(number) => AgentAction::Reply(number, reply),
                     None => {
                         let what = if wants { "request" } else { "event" };
                         scene
                             .talk
                             .note("", &format!("no {what} is waiting for you"));
-                        return Ok(Course::On);
+                        return Ok(PlayState::On);
                     }
                 }
             }
         };
         scene.act(&act).await?;
-        Ok(Course::On)
+        Ok(PlayState::On)
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::script::{LaunchWith, Reply, Said, Step, read_yaml};
+use super::script::{AppMessage, LaunchWith, Reply, Step, read_yaml};
 
 /// Format version of recordings.
 const FORM: u32 = 1;
@@ -21,13 +21,13 @@ pub(super) struct Recording {
     /// Whether uncaught errors of the page are allowed.
     #[serde(default)]
     pub(super) allow_errors: bool,
-    pub(super) talk: Vec<Entry>,
+    pub(super) talk: Vec<RecordingEntry>,
 }
 
 /// Has exactly one of `app`, `agent`, `page` and `done`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Entry {
+pub(super) struct RecordingEntry {
     /// Milliseconds since the start.
     pub(super) at: u64,
     /// A message of the app.
@@ -84,16 +84,16 @@ pub(super) struct AgentLine {
 
 /// An action of the agent, for replay.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
+pub(super) enum AgentAction {
     /// A reply to the app's message with this index.
     Reply(usize, Reply),
     Send(String, Value),
 }
 
 impl AppLine {
-    pub(super) fn of(said: &Said) -> Self {
-        let (name, with) = (Some(said.name.clone()), said.with.clone());
-        match said.request {
+    pub(super) fn of(message: &AppMessage) -> Self {
+        let (name, with) = (Some(message.name.clone()), message.with.clone());
+        match message.request {
             true => Self {
                 request: name,
                 params: with,
@@ -108,13 +108,13 @@ impl AppLine {
     }
 
     /// `None` if the entry is invalid.
-    pub(super) fn said(&self) -> Option<Said> {
+    pub(super) fn said(&self) -> Option<AppMessage> {
         let (request, name, with) = match (&self.event, &self.request) {
             (Some(event), None) => (false, event, &self.payload),
             (None, Some(request)) => (true, request, &self.params),
             _ => return None,
         };
-        Some(Said {
+        Some(AppMessage {
             request,
             name: name.clone(),
             with: with.clone(),
@@ -123,10 +123,10 @@ impl AppLine {
 }
 
 impl AgentLine {
-    pub(super) fn of(act: &Act) -> Self {
+    pub(super) fn of(act: &AgentAction) -> Self {
         match act {
-            Act::Reply(to, reply) => Self::reply(*to, reply),
-            Act::Send(event, payload) => Self {
+            AgentAction::Reply(to, reply) => Self::reply(*to, reply),
+            AgentAction::Send(event, payload) => Self {
                 send: Some(event.clone()),
                 payload: payload.clone(),
                 ..Self::default()
@@ -150,9 +150,9 @@ impl AgentLine {
     }
 
     /// `None` if the entry is invalid.
-    pub(super) fn act(&self) -> Option<Act> {
+    pub(super) fn act(&self) -> Option<AgentAction> {
         match (self.ack, self.answer, &self.send) {
-            (Some(to), None, None) => Some(Act::Reply(to, Reply::Ack)),
+            (Some(to), None, None) => Some(AgentAction::Reply(to, Reply::Ack)),
             (None, Some(to), None) => {
                 let reply = match (&self.deny, self.unknown) {
                     (Some(why), false) => Reply::Deny(why.clone()),
@@ -160,16 +160,18 @@ impl AgentLine {
                     (None, false) => Reply::Result(self.result.clone()),
                     _ => return None,
                 };
-                Some(Act::Reply(to, reply))
+                Some(AgentAction::Reply(to, reply))
             }
-            (None, None, Some(event)) => Some(Act::Send(event.clone(), self.payload.clone())),
+            (None, None, Some(event)) => {
+                Some(AgentAction::Send(event.clone(), self.payload.clone()))
+            }
             _ => None,
         }
     }
 }
 
-impl Entry {
-    fn makes_sense(&self, heard: &mut usize) -> bool {
+impl RecordingEntry {
+    fn makes_sense(&self, received: &mut usize) -> bool {
         let kinds = [
             self.app.is_some(),
             self.agent.is_some(),
@@ -180,12 +182,12 @@ impl Entry {
             return false;
         }
         if let Some(app) = &self.app {
-            *heard += 1;
+            *received += 1;
             return app.said().is_some();
         }
-        let known = |act: Act| match act {
-            Act::Reply(to, _) => to >= 1 && to <= *heard,
-            Act::Send(..) => true,
+        let known = |act: AgentAction| match act {
+            AgentAction::Reply(to, _) => to >= 1 && to <= *received,
+            AgentAction::Send(..) => true,
         };
         match (&self.agent, &self.page) {
             (Some(agent), _) => agent.act().is_some_and(known),
@@ -204,10 +206,10 @@ impl Recording {
             file.display(),
             recording.recording
         );
-        let mut heard = 0;
+        let mut received = 0;
         for (n, entry) in recording.talk.iter().enumerate() {
             ensure!(
-                entry.makes_sense(&mut heard),
+                entry.makes_sense(&mut received),
                 "{}: talk, number {}: needs one of `app` (an event or a request), `agent` (`ack` or \
                  `answer` to something before it, or `send`), `page` (a step) and `done`",
                 file.display(),
@@ -217,7 +219,12 @@ impl Recording {
         Ok(recording)
     }
 
-    pub(super) fn new(app: &str, launch: &LaunchWith, allow_errors: bool, talk: &[Entry]) -> Self {
+    pub(super) fn new(
+        app: &str,
+        launch: &LaunchWith,
+        allow_errors: bool,
+        talk: &[RecordingEntry],
+    ) -> Self {
         Self {
             recording: FORM,
             app: app.to_owned(),
@@ -284,7 +291,7 @@ mod tests {
         let file = folder.path().join("r.yaml");
         let mut talk = Transcript::new(false);
         let odd = json!({"no": "yes", "1": "1", "s": "a: b # c\n\u{2028}\u{7f}é🂡\"'", "n": [1.5, null, -0.0, 1e300], "deep": {"~": "~"}});
-        let said = |request, name: &str| Said {
+        let message = |request, name: &str| AppMessage {
             request,
             name: name.to_owned(),
             with: odd.clone(),
@@ -294,25 +301,25 @@ mod tests {
             ..Step::default()
         };
         talk.begins(&step);
-        let one = talk.app(&said(false, "one"));
-        talk.agent(&Act::Reply(one, Reply::Ack));
+        let one = talk.app(&message(false, "one"));
+        talk.agent(&AgentAction::Reply(one, Reply::Ack));
         talk.ends();
         talk.begins(&step);
         talk.ends();
-        let two = talk.app(&said(true, "two"));
-        talk.agent(&Act::Reply(two, Reply::Deny("no".to_owned())));
-        talk.agent(&Act::Reply(two, Reply::Unknown));
-        talk.agent(&Act::Reply(two, Reply::Result(odd.clone())));
-        talk.agent(&Act::Send("three".to_owned(), odd.clone()));
+        let two = talk.app(&message(true, "two"));
+        talk.agent(&AgentAction::Reply(two, Reply::Deny("no".to_owned())));
+        talk.agent(&AgentAction::Reply(two, Reply::Unknown));
+        talk.agent(&AgentAction::Reply(two, Reply::Result(odd.clone())));
+        talk.agent(&AgentAction::Send("three".to_owned(), odd.clone()));
         let launch = LaunchWith {
             agent: Some("no".to_owned()),
             data: odd.as_object().unwrap().clone(),
             ..LaunchWith::default()
         };
-        let kept = Recording::new("app", &launch, true, &talk.talk);
-        kept.write(&file).unwrap();
+        let stored = Recording::new("app", &launch, true, &talk.talk);
+        stored.write(&file).unwrap();
         let read = Recording::read(&file).unwrap();
-        assert_eq!(read, kept);
+        assert_eq!(read, stored);
         assert!(talk.talk[0].meanwhile && talk.talk[3].done && !talk.talk[4].meanwhile);
     }
 

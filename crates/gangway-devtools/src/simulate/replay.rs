@@ -6,9 +6,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
     matching::{Fit, differences, shown},
-    recording::{Entry, Recording},
-    scene::{Happening, Scene},
-    script::Said,
+    recording::{Recording, RecordingEntry},
+    scene::{Scene, SceneEvent},
+    script::AppMessage,
 };
 
 /// How long to wait for further messages at the end.
@@ -37,7 +37,7 @@ pub(super) async fn play(
     Ok(match more {
         Ok(Ok(Ok(number))) => Some(format!(
             "after the recording the app sent more: {}",
-            player.words(number)
+            player.describe(number)
         )),
         Ok(Ok(Err(why))) => Some(why),
         Ok(Err(error)) => return Err(error),
@@ -54,7 +54,11 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    async fn line(&mut self, entry: &Entry, pause: Duration) -> anyhow::Result<Option<String>> {
+    async fn line(
+        &mut self,
+        entry: &RecordingEntry,
+        pause: Duration,
+    ) -> anyhow::Result<Option<String>> {
         if let Some(wanted) = entry.app.as_ref().and_then(|app| app.said()) {
             return Ok(match self.said().await? {
                 Ok(number) => self.compare(&wanted, number),
@@ -118,40 +122,40 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn take(&mut self, happened: Happening) {
+    fn take(&mut self, happened: SceneEvent) {
         match happened {
-            Happening::Said(number) => self.unread.push_back(number),
-            Happening::StepFailed(why) => self.failed = Some(why),
-            Happening::StepDone => {}
+            SceneEvent::Said(number) => self.unread.push_back(number),
+            SceneEvent::StepFailed(why) => self.failed = Some(why),
+            SceneEvent::StepDone => {}
         }
     }
 
-    fn words(&self, number: usize) -> String {
-        let said = self.scene.heard(number).map(|heard| &heard.said);
-        said.map_or_else(String::new, named)
+    fn describe(&self, number: usize) -> String {
+        let message = self.scene.heard(number).map(|received| &received.message);
+        message.map_or_else(String::new, named)
     }
 
-    fn compare(&self, wanted: &Said, number: usize) -> Option<String> {
-        let said = &self.scene.heard(number)?.said;
-        if (wanted.request, &wanted.name) != (said.request, &said.name) {
-            let (wanted, said) = (named(wanted), named(said));
+    fn compare(&self, wanted: &AppMessage, number: usize) -> Option<String> {
+        let message = &self.scene.heard(number)?.message;
+        if (wanted.request, &wanted.name) != (message.request, &message.name) {
+            let (wanted, message) = (named(wanted), named(message));
             return Some(format!(
-                "the app sent something else:\n- {wanted}\n+ {said}"
+                "the app sent something else:\n- {wanted}\n+ {message}"
             ));
         }
-        let against = differences(&wanted.with, &said.with, Fit::Whole);
-        let told = || {
+        let against = differences(&wanted.with, &message.with, Fit::Whole);
+        let text = || {
             format!(
                 "{} came with a different value:\n{}",
-                said.name,
+                message.name,
                 against.join("\n")
             )
         };
-        (!against.is_empty()).then(told)
+        (!against.is_empty()).then(text)
     }
 }
 
-fn named(said: &Said) -> String {
-    let kind = if said.request { "request" } else { "event" };
-    format!("{kind} {} {}", said.name, shown(&said.with))
+fn named(message: &AppMessage) -> String {
+    let kind = if message.request { "request" } else { "event" };
+    format!("{kind} {} {}", message.name, shown(&message.with))
 }

@@ -4,10 +4,10 @@ use anyhow::bail;
 use serde_json::Value;
 
 use super::{
-    page::{News, Page},
-    recording::Act,
+    page::{Page, PageEvent},
+    recording::AgentAction,
     script::{Reply, Step},
-    stage::{Heard, Line},
+    stage::{AppSocket, ReceivedMessage},
     transcript::Transcript,
 };
 
@@ -15,11 +15,11 @@ use super::{
 const ERRORS: usize = 100;
 
 pub(super) struct Scene {
-    line: Line,
+    line: AppSocket,
     page: Option<Page>,
     pub(super) talk: Transcript,
     /// All messages of the app; numbers start at 1.
-    heard: Vec<Heard>,
+    messages: Vec<ReceivedMessage>,
     /// Whether a step is running.
     pub(super) busy: bool,
     /// Uncaught errors of the page.
@@ -27,7 +27,7 @@ pub(super) struct Scene {
 }
 
 #[derive(Debug)]
-pub(super) enum Happening {
+pub(super) enum SceneEvent {
     /// A message of the app, by number.
     Said(usize),
     StepDone,
@@ -36,23 +36,23 @@ pub(super) enum Happening {
 
 impl Scene {
     /// With or without a driven page.
-    pub(super) fn new(line: Line, page: Option<Page>, talk: Transcript) -> Self {
+    pub(super) fn new(line: AppSocket, page: Option<Page>, talk: Transcript) -> Self {
         Self {
             line,
             page,
             talk,
-            heard: Vec::new(),
+            messages: Vec::new(),
             busy: false,
             errors: Vec::new(),
         }
     }
 
-    pub(super) fn heard(&self, number: usize) -> Option<&Heard> {
-        self.heard.get(number.checked_sub(1)?)
+    pub(super) fn heard(&self, number: usize) -> Option<&ReceivedMessage> {
+        self.messages.get(number.checked_sub(1)?)
     }
 
     /// Waits for the next event; cancel safe.
-    pub(super) async fn next(&mut self) -> anyhow::Result<Happening> {
+    pub(super) async fn next(&mut self) -> anyhow::Result<SceneEvent> {
         loop {
             let Self { line, page, .. } = self;
             let page = async {
@@ -62,35 +62,35 @@ impl Scene {
                 }
             };
             let news = tokio::select! {
-                heard = line.hear() => {
-                    let heard = heard?;
+                received = line.receive() => {
+                    let received = received?;
                     if self.talk.is_full() {
                         bail!("the app sent too many messages; it may be in a loop");
                     }
-                    let number = self.talk.app(&heard.said);
-                    self.heard.push(heard);
-                    return Ok(Happening::Said(number));
+                    let number = self.talk.app(&received.message);
+                    self.messages.push(received);
+                    return Ok(SceneEvent::Said(number));
                 }
                 news = page => news,
             };
             match news {
-                News::Done => {
+                PageEvent::Done => {
                     self.busy = false;
                     self.talk.ends();
-                    return Ok(Happening::StepDone);
+                    return Ok(SceneEvent::StepDone);
                 }
-                News::Failed(why) => {
+                PageEvent::Failed(why) => {
                     self.busy = false;
-                    return Ok(Happening::StepFailed(why));
+                    return Ok(SceneEvent::StepFailed(why));
                 }
-                News::Threw(error) => {
+                PageEvent::Threw(error) => {
                     self.talk.note("page error", &error);
                     if self.errors.len() < ERRORS {
                         self.errors.push(error);
                     }
                 }
-                News::Wrote(words) => self.talk.note("page", &words),
-                News::Lost(why) => bail!("{why}"),
+                PageEvent::Wrote(message) => self.talk.note("page", &message),
+                PageEvent::Lost(why) => bail!("{why}"),
             }
         }
     }
@@ -105,18 +105,18 @@ impl Scene {
         Ok(())
     }
 
-    pub(super) async fn act(&mut self, act: &Act) -> anyhow::Result<()> {
+    pub(super) async fn act(&mut self, act: &AgentAction) -> anyhow::Result<()> {
         self.talk.agent(act);
         match act {
-            Act::Reply(number, reply) => self.reply(*number, reply).await,
-            Act::Send(event, payload) => self.send(event, payload).await,
+            AgentAction::Reply(number, reply) => self.reply(*number, reply).await,
+            AgentAction::Send(event, payload) => self.send(event, payload).await,
         }
     }
 
     async fn reply(&mut self, number: usize, reply: &Reply) -> anyhow::Result<()> {
         let at = number.checked_sub(1);
-        match at.and_then(|at| self.heard.get(at)) {
-            Some(heard) => self.line.reply(heard, reply).await,
+        match at.and_then(|at| self.messages.get(at)) {
+            Some(received) => self.line.reply(received, reply).await,
             None => bail!("the app sent fewer than {number} messages"),
         }
     }

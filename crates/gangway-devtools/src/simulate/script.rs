@@ -87,7 +87,7 @@ pub(super) enum Reply {
 
 /// A message of the app.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Said {
+pub(super) struct AppMessage {
     pub(super) request: bool,
     /// The event or action.
     pub(super) name: String,
@@ -96,14 +96,14 @@ pub(super) struct Said {
 }
 
 impl Rule {
-    pub(super) fn fits(&self, said: &Said) -> bool {
-        let name = if said.request {
+    pub(super) fn fits(&self, message: &AppMessage) -> bool {
+        let name = if message.request {
             &self.request
         } else {
             &self.event
         };
-        let named = name.as_deref() == Some("*") || name.as_deref() == Some(&said.name);
-        let holds = |only: &Value| differences(only, &said.with, Fit::Part).is_empty();
+        let named = name.as_deref() == Some("*") || name.as_deref() == Some(&message.name);
+        let holds = |only: &Value| differences(only, &message.with, Fit::Part).is_empty();
         named && self.only.as_ref().is_none_or(holds)
     }
 
@@ -173,13 +173,13 @@ impl Push {
         self.after_event.is_some() || self.after_request.is_some()
     }
 
-    pub(super) fn follows(&self, said: &Said) -> bool {
-        let after = if said.request {
+    pub(super) fn follows(&self, message: &AppMessage) -> bool {
+        let after = if message.request {
             &self.after_request
         } else {
             &self.after_event
         };
-        after.as_deref() == Some(&said.name)
+        after.as_deref() == Some(&message.name)
     }
 
     fn check(&self) -> anyhow::Result<()> {
@@ -209,23 +209,23 @@ pub(super) struct Expected {
 
 impl Expected {
     /// Whether the names match.
-    pub(super) fn names(&self, said: &Said) -> bool {
-        let name = if said.request {
+    pub(super) fn names(&self, message: &AppMessage) -> bool {
+        let name = if message.request {
             &self.request
         } else {
             &self.event
         };
-        name.as_deref() == Some(&said.name)
+        name.as_deref() == Some(&message.name)
     }
 
-    pub(super) fn against(&self, said: &Said) -> Vec<String> {
+    pub(super) fn against(&self, message: &AppMessage) -> Vec<String> {
         let wanted = self.payload.as_ref().or(self.params.as_ref());
         wanted.map_or_else(Vec::new, |wanted| {
-            differences(wanted, &said.with, Fit::Part)
+            differences(wanted, &message.with, Fit::Part)
         })
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let (kind, name) = match (&self.event, &self.request) {
             (Some(event), _) => ("event", event.as_str()),
             (None, request) => ("request", request.as_deref().unwrap_or_default()),
@@ -293,7 +293,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -364,11 +364,11 @@ impl Script {
 }
 
 pub(super) fn read_yaml<T: DeserializeOwned>(file: &Path) -> anyhow::Result<T> {
-    let told = || format!("reading {}", file.display());
-    if std::fs::metadata(file).with_context(told)?.len() > MOST {
+    let message = || format!("reading {}", file.display());
+    if std::fs::metadata(file).with_context(message)?.len() > MOST {
         bail!("{} must be at most {MOST} bytes", file.display());
     }
-    let text = std::fs::read_to_string(file).with_context(told)?;
+    let text = std::fs::read_to_string(file).with_context(message)?;
     serde_saphyr::from_str(&text)
         .map_err(|error| anyhow::anyhow!("{}: {}", file.display(), error.without_snippet()))
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Host,
-    script::{LaunchWith, Reply, Said},
+    script::{AppMessage, LaunchWith, Reply},
     wire::Wire,
 };
 
@@ -40,12 +40,12 @@ struct LaunchState {
 
 /// A message of the app with its id.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedMessage {
     id: String,
-    pub(super) said: Said,
+    pub(super) message: AppMessage,
 }
 
-pub(super) struct Line {
+pub(super) struct AppSocket {
     wire: Wire,
 }
 
@@ -55,10 +55,10 @@ impl Stage {
         app: &str,
         with: &LaunchWith,
         reload: bool,
-    ) -> anyhow::Result<(Self, Line)> {
+    ) -> anyhow::Result<(Self, AppSocket)> {
         let client = ServerClient::to(host.note.clone())?;
         let agent = with.agent.as_deref().unwrap_or(AGENT);
-        let wish = json!({
+        let request = json!({
             "agent": {
                 "name": agent,
                 "version": with.version.as_deref().unwrap_or("1.0.0"),
@@ -69,7 +69,7 @@ impl Stage {
             "reload": reload,
         });
         let path = format!("/api/apps/{}/launch", in_url(app));
-        let launched: Launched = client.post(&path, &wish).await?;
+        let launched: Launched = client.post(&path, &request).await?;
         let stage = Self {
             host,
             client,
@@ -85,12 +85,12 @@ impl Stage {
         let address = url.trim_start_matches("http://").parse()?;
         let path = format!("/ws/launches/{}?token={token}", stage.launch);
         let mut wire = Wire::open(address, &path).await?;
-        let welcome = wire.hear().await?;
+        let welcome = wire.receive().await?;
         ensure!(
             welcome["type"] == "welcome",
             "the server sent {welcome} instead of welcome"
         );
-        Ok((stage, Line { wire }))
+        Ok((stage, AppSocket { wire }))
     }
 
     pub(super) async fn is_open(&self) -> anyhow::Result<bool> {
@@ -104,11 +104,15 @@ impl Stage {
     }
 }
 
-impl Line {
+impl AppSocket {
     /// The app's next message; cancel safe.
-    pub(super) async fn hear(&mut self) -> anyhow::Result<Heard> {
+    pub(super) async fn receive(&mut self) -> anyhow::Result<ReceivedMessage> {
         loop {
-            let mut message = self.wire.hear().await.context("receiving from the app")?;
+            let mut message = self
+                .wire
+                .receive()
+                .await
+                .context("receiving from the app")?;
             let kind = message["type"].as_str().unwrap_or_default().to_owned();
             let (request, name, id, with) = match kind.as_str() {
                 "weblet-event" => (false, "event", "id", "payload"),
@@ -118,9 +122,9 @@ impl Line {
                 _ => continue,
             };
             let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            return Ok(Heard {
+            return Ok(ReceivedMessage {
                 id: word(&message[id]),
-                said: Said {
+                message: AppMessage {
                     request,
                     name: word(&message[name]),
                     with: message[with].take(),
@@ -129,8 +133,12 @@ impl Line {
         }
     }
 
-    pub(super) async fn reply(&mut self, heard: &Heard, reply: &Reply) -> anyhow::Result<()> {
-        let (id, name) = (&heard.id, &heard.said.name);
+    pub(super) async fn reply(
+        &mut self,
+        received: &ReceivedMessage,
+        reply: &Reply,
+    ) -> anyhow::Result<()> {
+        let (id, name) = (&received.id, &received.message.name);
         let refusal = |code: &str, message: String| {
             let error = json!({ "code": code, "message": message });
             json!({ "type": "weblet-response", "requestId": id, "success": false, "error": error })
@@ -149,11 +157,11 @@ impl Line {
                 format!("Agent does not support action: {name}"),
             ),
         };
-        self.wire.say(&message).await
+        self.wire.send_message(&message).await
     }
 
     pub(super) async fn send(&mut self, event: &str, payload: &Value) -> anyhow::Result<()> {
         let message = json!({ "type": "agent-event", "event": event, "payload": payload });
-        self.wire.say(&message).await
+        self.wire.send_message(&message).await
     }
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use gangway_terminal::say;
 
 use super::{
-    recording::{Act, AgentLine, AppLine, Entry},
-    script::{Reply, Said, Step},
+    recording::{AgentAction, AgentLine, AppLine, RecordingEntry},
+    script::{AppMessage, Reply, Step},
 };
 
 /// Limit of a run; an app that sends more is in a loop.
@@ -15,9 +15,9 @@ const MOST: usize = 10_000;
 pub(super) struct Transcript {
     began: Instant,
     aloud: bool,
-    pub(super) talk: Vec<Entry>,
+    pub(super) talk: Vec<RecordingEntry>,
     /// Names of the app's messages so far.
-    heard: Vec<String>,
+    names: Vec<String>,
     /// Index of the running step.
     step: Option<usize>,
 }
@@ -29,14 +29,14 @@ impl Transcript {
             began: Instant::now(),
             aloud,
             talk: Vec::new(),
-            heard: Vec::new(),
+            names: Vec::new(),
             step: None,
         }
     }
 
     /// How often the app sent a message of this name.
     pub(super) fn heard(&self, name: &str) -> usize {
-        self.heard.iter().filter(|one| *one == name).count()
+        self.names.iter().filter(|one| *one == name).count()
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -44,41 +44,41 @@ impl Transcript {
     }
 
     /// Prints a line that is not part of the transcript.
-    pub(super) fn note(&self, who: &str, words: &str) {
+    pub(super) fn note(&self, who: &str, message: &str) {
         if self.aloud {
             say!(
-                "{:>9.3}  {who:<12}  {words}",
+                "{:>9.3}  {who:<12}  {message}",
                 self.began.elapsed().as_secs_f64()
             );
         }
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: RecordingEntry) {
         let at = self.began.elapsed().as_millis();
         let at = u64::try_from(at).unwrap_or(u64::MAX);
-        self.talk.push(Entry { at, ..entry });
+        self.talk.push(RecordingEntry { at, ..entry });
     }
 
     /// A message of the app; returns its number.
-    pub(super) fn app(&mut self, said: &Said) -> usize {
-        let kind = if said.request { "request" } else { "event" };
+    pub(super) fn app(&mut self, message: &AppMessage) -> usize {
+        let kind = if message.request { "request" } else { "event" };
         self.note(
             "app → agent",
-            &format!("{kind} {} {}", said.name, said.with),
+            &format!("{kind} {} {}", message.name, message.with),
         );
-        self.add(Entry {
-            app: Some(AppLine::of(said)),
-            ..Entry::default()
+        self.add(RecordingEntry {
+            app: Some(AppLine::of(message)),
+            ..RecordingEntry::default()
         });
-        self.heard.push(said.name.clone());
-        self.heard.len()
+        self.names.push(message.name.clone());
+        self.names.len()
     }
 
-    pub(super) fn agent(&mut self, act: &Act) {
-        let words = match act {
-            Act::Reply(to, reply) => {
+    pub(super) fn agent(&mut self, act: &AgentAction) {
+        let message = match act {
+            AgentAction::Reply(to, reply) => {
                 let about = self
-                    .heard
+                    .names
                     .get(to.wrapping_sub(1))
                     .map_or("", String::as_str);
                 match reply {
@@ -88,21 +88,21 @@ impl Transcript {
                     Reply::Unknown => format!("unknown action {about}"),
                 }
             }
-            Act::Send(event, payload) => format!("event {event} {payload}"),
+            AgentAction::Send(event, payload) => format!("event {event} {payload}"),
         };
-        self.note("agent → app", &words);
-        self.add(Entry {
+        self.note("agent → app", &message);
+        self.add(RecordingEntry {
             agent: Some(AgentLine::of(act)),
-            ..Entry::default()
+            ..RecordingEntry::default()
         });
     }
 
     pub(super) fn begins(&mut self, step: &Step) {
-        self.note("page", &step.words());
+        self.note("page", &step.describe());
         self.step = Some(self.talk.len());
-        self.add(Entry {
+        self.add(RecordingEntry {
             page: Some(step.clone()),
-            ..Entry::default()
+            ..RecordingEntry::default()
         });
     }
 
@@ -115,9 +115,9 @@ impl Transcript {
         if let Some(entry) = self.talk.get_mut(at) {
             entry.meanwhile = true;
         }
-        self.add(Entry {
+        self.add(RecordingEntry {
             done: true,
-            ..Entry::default()
+            ..RecordingEntry::default()
         });
     }
 }

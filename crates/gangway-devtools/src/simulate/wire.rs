@@ -14,22 +14,22 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
-        let told = || format!("connecting to {address}");
+        let message = || format!("connecting to {address}");
         if !address.ip().is_loopback() {
-            return Err(anyhow!("the address is not on this machine")).with_context(told);
+            return Err(anyhow!("the address is not on this machine")).with_context(message);
         }
-        let stream = TcpStream::connect(address).await.with_context(told)?;
+        let stream = TcpStream::connect(address).await.with_context(message)?;
         let url = format!("ws://{address}{path}");
-        let (socket, _) = client_async(url, stream).await.with_context(told)?;
+        let (socket, _) = client_async(url, stream).await.with_context(message)?;
         Ok(Self { socket })
     }
 
-    pub(super) async fn say(&mut self, message: &Value) -> anyhow::Result<()> {
+    pub(super) async fn send_message(&mut self, message: &Value) -> anyhow::Result<()> {
         Ok(self.socket.send(Message::text(message.to_string())).await?)
     }
 
     /// The next message; cancel safe.
-    pub(super) async fn hear(&mut self) -> anyhow::Result<Value> {
+    pub(super) async fn receive(&mut self) -> anyhow::Result<Value> {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text)?),

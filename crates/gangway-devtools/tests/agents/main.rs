@@ -73,11 +73,11 @@ impl Agent {
             return None;
         }
         self.wire = Wire::open(&self.url).await;
-        let mut wish = json!({ "role": "agent", "sessionId": "default" });
+        let mut request = json!({ "role": "agent", "sessionId": "default" });
         if self.flaw != Flaw::ComesBackWithoutSince {
-            wish["since"] = json!(self.since);
+            request["since"] = json!(self.since);
         }
-        self.wire.ask("relay.join", wish).await;
+        self.wire.ask("relay.join", request).await;
         Some(json!({ "type": "lost", "payload": {} }))
     }
 
@@ -95,11 +95,11 @@ impl Agent {
                 .await;
         }
         if self.flaw == Flaw::JoinsAsHost {
-            let wish = json!({ "role": "host", "sessionId": "default" });
-            self.ask("relay.join", wish).await?;
+            let request = json!({ "role": "host", "sessionId": "default" });
+            self.ask("relay.join", request).await?;
         }
-        let wish = json!({ "role": "agent", "sessionId": "default" });
-        self.ask("relay.join", wish).await?;
+        let request = json!({ "role": "agent", "sessionId": "default" });
+        self.ask("relay.join", request).await?;
         match self.flaw {
             Flaw::HasAnotherVersion => {
                 let message = raw(json!({ "v": "1.0", "type": "snapshot.get", "id": "x" }));

@@ -28,7 +28,7 @@ impl Wire {
     }
 
     /// The next message; nothing when the other side is gone.
-    pub async fn hear(&mut self) -> Option<Value> {
+    pub async fn receive(&mut self) -> Option<Value> {
         loop {
             match self.socket.next().await? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
@@ -48,7 +48,7 @@ impl Wire {
             return None;
         }
         loop {
-            let message = self.hear().await?;
+            let message = self.receive().await?;
             if message["replyTo"] == id.as_str() {
                 return Some(message);
             }

@@ -164,7 +164,7 @@ mod tests {
     use crate::{answer::answer, gauges::Gauges};
 
     #[test]
-    fn who_leaves_while_a_request_is_made_ready_keeps_the_place_until_that_ends() {
+    fn a_cancelled_request_keeps_its_place_until_its_preparation_ends() {
         let (commands, _engine) = sync_channel(1);
         let place = Arc::new(Gauges::default()).place(1).unwrap();
         let (sender, reader) = answer(commands, place);

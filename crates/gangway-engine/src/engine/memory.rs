@@ -30,11 +30,11 @@ impl Scheduler<'_> {
             return;
         };
         let shared = choice.shared;
-        let kept = match choice.from {
+        let stored = match choice.from {
             None => self.keep(choice.slot, shared),
             Some(from) => self.copy(from, choice.slot, shared),
         };
-        let known = self.live[number].tokens[..kept].to_vec();
+        let known = self.live[number].tokens[..stored].to_vec();
         self.slots[choice.slot] = Slot {
             known,
             owner: Some(self.live[number].id),
@@ -47,7 +47,7 @@ impl Scheduler<'_> {
         if one.written() == 0 && !std::mem::replace(&mut one.counted, true) {
             let count = |tokens| u64::try_from(tokens).unwrap_or(0);
             self.gauges.prompt.fetch_add(count(one.prompt), SeqCst);
-            self.gauges.reused.fetch_add(count(kept), SeqCst);
+            self.gauges.reused.fetch_add(count(stored), SeqCst);
         }
     }
 
@@ -56,12 +56,12 @@ impl Scheduler<'_> {
         let sequence = i32::try_from(slot).unwrap_or(0);
         let known = self.slots[slot].known.len();
         let from = u32::try_from(first).unwrap_or(0);
-        let kept = first == known
+        let stored = first == known
             || self
                 .context
                 .kv_cache_seq_rm(sequence, Some(from), None)
                 .is_ok();
-        if kept {
+        if stored {
             return first;
         }
         // Some models can only remove everything.

@@ -79,7 +79,7 @@ impl Engine {
 
     /// Serves until all senders are dropped.
     pub fn run(self) {
-        let _tidy = Tidy(Arc::clone(&self.gauges));
+        let _tidy = ResetGauges(Arc::clone(&self.gauges));
         let quiet = Quiet::new();
         quiet.run(|| self.serve(&quiet));
     }
@@ -141,9 +141,9 @@ impl Engine {
 }
 
 /// Resets the metrics when the engine ends, even by a panic.
-struct Tidy(Arc<Gauges>);
+struct ResetGauges(Arc<Gauges>);
 
-impl Drop for Tidy {
+impl Drop for ResetGauges {
     fn drop(&mut self) {
         self.0.set_loaded(None);
         self.0.active.store(0, SeqCst);

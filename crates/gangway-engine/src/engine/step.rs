@@ -73,7 +73,7 @@ fn shares(wants: &[usize], tokens: usize) -> Vec<usize> {
 }
 
 /// The part of one answer in a step.
-struct Part {
+struct BatchPart {
     number: usize,
     slot: usize,
     tokens: Vec<LlamaToken>,
@@ -115,7 +115,7 @@ impl Scheduler<'_> {
     }
 
     /// Fills the batch.
-    fn plan(&mut self) -> Vec<Part> {
+    fn plan(&mut self) -> Vec<BatchPart> {
         let mut parts = Vec::new();
         let (mut reading, mut wants) = (Vec::new(), Vec::new());
         for (number, one) in self.live.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Scheduler<'_> {
             .collect()
     }
 
-    fn add(&mut self, number: usize, slot: usize, share: usize) -> Part {
+    fn add(&mut self, number: usize, slot: usize, share: usize) -> BatchPart {
         let all = &self.live[number].tokens;
         let known = self.slots[slot].known.len();
         let tokens = all[known..known + share].to_vec();
@@ -158,7 +158,7 @@ impl Scheduler<'_> {
             let added = self.batch.add(*token, position, &[sequence], last);
             debug_assert!(added.is_ok());
         }
-        Part {
+        BatchPart {
             number,
             slot,
             tokens,
@@ -167,7 +167,7 @@ impl Scheduler<'_> {
     }
 
     /// Appends the next token of each answer whose tokens are all processed.
-    fn write(&mut self, parts: Vec<Part>) {
+    fn write(&mut self, parts: Vec<BatchPart>) {
         let mut over = Vec::new();
         for part in parts {
             let slot = &mut self.slots[part.slot];

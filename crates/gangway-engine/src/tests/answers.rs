@@ -78,7 +78,7 @@ async fn what_was_read_is_not_read_again_in_the_next_turn() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_to_read_is_left_out_and_that_is_said() {
+async fn what_is_too_long_to_read_is_left_out_with_a_notice() {
     let settings = Settings {
         context_tokens: Some(128),
         ..Settings::default()

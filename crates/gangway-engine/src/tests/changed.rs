@@ -24,14 +24,14 @@ pub(super) fn with(key: &str, value: &Value<'_>) -> Vec<u8> {
         let start = head.at;
         let is_it = head.text() == key.as_bytes();
         let kind = head.u32();
-        let (told, begun) = (head.at, head.at + 4);
+        let (message, begun) = (head.at, head.at + 4);
         head.skip(kind);
         if !is_it {
             changed.extend(&whole[start..head.at]);
             continue;
         }
         found = true;
-        changed.extend(&whole[start..told - 4]);
+        changed.extend(&whole[start..message - 4]);
         match value {
             Value::Int(number) => {
                 changed.extend(4_u32.to_le_bytes());

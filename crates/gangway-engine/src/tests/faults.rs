@@ -33,7 +33,7 @@ async fn a_damaged_file_is_refused_with_a_reason_and_a_good_one_works_after_it()
             "{error}"
         );
         assert!(error.message.contains(reason), "{error}");
-        assert!(error.details.is_some_and(|words| words.len() > 5));
+        assert!(error.details.is_some_and(|detail| detail.len() > 5));
         assert_eq!(bench.model.status().loaded, None);
     }
     let request = ChatRequest {
@@ -74,8 +74,7 @@ async fn figures_that_would_end_the_process_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_vocabulary_that_makes_nothing_of_a_conversation_is_an_error_and_does_not_go_on_for_ever()
-{
+async fn a_vocabulary_that_makes_nothing_of_a_conversation_is_an_error_and_does_not_loop_forever() {
     let bench = Bench::new(Settings::default());
     let silent = with("tokenizer.ggml.tokens", &Value::Words(""));
     std::fs::write(bench.path("silent"), silent).unwrap();

@@ -8,7 +8,7 @@ use super::*;
 use crate::prepare::prepare;
 
 #[test]
-fn a_text_that_cannot_fit_is_not_read_to_its_end_and_one_that_nobody_waits_for_not_at_all() {
+fn a_text_that_cannot_fit_is_not_read_to_its_end_and_one_without_a_reader_not_at_all() {
     let model = model();
     let looks = Cell::new(0);
     let refused = |request: &ChatRequest, gone: bool| {

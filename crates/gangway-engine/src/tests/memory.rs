@@ -14,7 +14,7 @@ fn hello() -> ChatRequest {
 }
 
 #[tokio::test]
-async fn a_model_that_nobody_asks_leaves_the_memory_and_comes_back() {
+async fn a_model_that_is_unused_is_unloaded_and_loaded_again_on_demand() {
     let bench = Bench::new(Settings::default());
     bench.ask(hello()).await;
     let pass = async |seconds| {
@@ -38,7 +38,7 @@ async fn a_model_that_nobody_asks_leaves_the_memory_and_comes_back() {
 }
 
 #[tokio::test]
-async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_anew() {
+async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_again() {
     let bench = Bench::new(Settings::default());
     bench.put("other");
     let ask = |name: &str| ChatRequest {
@@ -83,7 +83,7 @@ async fn another_model_gets_its_turn_and_a_changed_file_is_loaded_anew() {
 }
 
 #[tokio::test]
-async fn when_the_memory_is_full_the_last_one_gives_way_and_goes_on_later() {
+async fn when_the_memory_is_full_the_last_one_gives_way_and_continues_later() {
     let settings = Settings {
         context_tokens: Some(256),
         ..Settings::default()

@@ -17,7 +17,9 @@ use std::{
 
 use futures_util::StreamExt as _;
 use gangway_embedded::{Settings, Source};
-use gangway_models::{ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, weights::Shelf};
+use gangway_models::{
+    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, weights::WeightsStore,
+};
 use tempfile::TempDir;
 
 use crate::{
@@ -49,8 +51,8 @@ fn weights() -> PathBuf {
 
 /// The real weights in memory, without an engine.
 fn model() -> Model {
-    let shelf = Shelf::new(weights().parent().unwrap());
-    let source = Source::find(&shelf, None).unwrap();
+    let store = WeightsStore::new(weights().parent().unwrap());
+    let source = Source::find(&store, None).unwrap();
     let (backend, quiet) = (Backend::start().unwrap(), Quiet::new());
     let gauges = Arc::new(Gauges::default());
     Model::load(&backend, &quiet, source, &Settings::default(), &gauges).unwrap()
@@ -60,7 +62,7 @@ fn model() -> Model {
 #[derive(Clone)]
 struct Named {
     llama: Arc<Llama>,
-    shelf: Shelf,
+    shelf: WeightsStore,
 }
 
 impl Named {
@@ -91,7 +93,7 @@ impl Bench {
         let bench = Self {
             model: Named {
                 llama: Arc::new(llama),
-                shelf: Shelf::new(folder.path()),
+                shelf: WeightsStore::new(folder.path()),
             },
             folder,
         };

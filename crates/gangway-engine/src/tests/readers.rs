@@ -48,7 +48,7 @@ async fn answers_are_written_side_by_side_and_a_long_prompt_does_not_stop_them()
 }
 
 #[tokio::test]
-async fn who_leaves_makes_room_at_once_and_who_finds_none_is_told_when_to_come_again() {
+async fn a_connection_that_ends_makes_room_and_one_without_room_is_reported_when_to_retry() {
     let settings = Settings {
         parallel: 1,
         queue: 1,
@@ -99,7 +99,7 @@ async fn who_leaves_makes_room_at_once_and_who_finds_none_is_told_when_to_come_a
 }
 
 #[tokio::test]
-async fn a_reader_who_does_not_read_holds_up_nobody_and_can_go_on_later() {
+async fn a_reader_who_does_not_read_delays_no_other_reader_and_can_resume() {
     let settings = Settings {
         parallel: 1,
         ..Settings::default()

@@ -4,7 +4,7 @@ use super::*;
 use crate::prepare::prepare;
 
 #[test]
-fn control_tokens_in_somebodys_text_are_only_text() {
+fn control_tokens_in_messages_are_only_text() {
     let model = model();
     let vocab = model.llama.vocab();
 

@@ -14,7 +14,7 @@ use std::{
 use futures_util::StreamExt as _;
 use gangway_embedded::{Embedded, Program, Settings};
 use gangway_models::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider as _, weights::Shelf,
+    ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider as _, weights::WeightsStore,
 };
 use tempfile::TempDir;
 
@@ -41,7 +41,7 @@ impl Bench {
         let folder = TempDir::new().unwrap();
         std::os::unix::fs::symlink(weights(), folder.path().join("small.gguf")).unwrap();
         let program = Program::new(env!("CARGO_BIN_EXE_gangway-engine"));
-        let models = Embedded::new(Shelf::new(folder.path()), settings, program);
+        let models = Embedded::new(WeightsStore::new(folder.path()), settings, program);
         Self { folder, models }
     }
 
@@ -185,7 +185,7 @@ fn with_a_word_twice() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_slow_reader_delays_nobody_else_and_loses_nothing() {
+async fn a_slow_reader_delays_no_other_and_loses_nothing() {
     let bench = Bench::new(Settings {
         parallel: 1,
         ..Settings::default()
@@ -204,7 +204,7 @@ async fn a_slow_reader_delays_nobody_else_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_reads_any_more_is_not_generated_to_its_end() {
+async fn an_answer_without_a_reader_is_not_generated_to_its_end() {
     let bench = Bench::new(Settings::default());
     let mut answer = bench.start(story(2000)).await;
     answer.next().await.unwrap().unwrap();
@@ -217,7 +217,7 @@ async fn an_answer_that_nobody_reads_any_more_is_not_generated_to_its_end() {
 }
 
 #[tokio::test]
-async fn an_engine_that_nobody_asks_is_stopped_and_comes_back_when_asked() {
+async fn an_engine_that_is_idle_is_stopped_and_restarted_on_demand() {
     let bench = Bench::new(Settings::default());
     bench.ask(capital()).await;
     assert_eq!(engines().len(), 1);
@@ -235,7 +235,7 @@ async fn an_engine_that_nobody_asks_is_stopped_and_comes_back_when_asked() {
 }
 
 #[tokio::test]
-async fn a_request_that_the_engine_cannot_read_is_refused_and_others_go_on() {
+async fn a_request_that_the_engine_cannot_read_is_refused_and_others_continue() {
     let bench = Bench::new(Settings::default());
     let mut deep = serde_json::json!({ "type": "object" });
     for _ in 0..200 {
@@ -252,7 +252,7 @@ async fn a_request_that_the_engine_cannot_read_is_refused_and_others_go_on() {
 }
 
 #[test]
-fn the_engine_ends_with_the_server_and_tells_others_what_it_is() {
+fn the_engine_ends_with_the_server_and_reports_its_version() {
     use std::io::Write as _;
     let start = |first: &str| {
         let mut engine = std::process::Command::new(env!("CARGO_BIN_EXE_gangway-engine"))
@@ -272,6 +272,6 @@ fn the_engine_ends_with_the_server_and_tells_others_what_it_is() {
     assert_eq!(ended.stdout, b"{\"type\":\"ready\",\"version\":1}\n");
     let ended = start("hello");
     assert!(!ended.status.success());
-    let words = String::from_utf8(ended.stderr).unwrap();
-    assert!(words.contains("is started by gangway"), "{words}");
+    let message = String::from_utf8(ended.stderr).unwrap();
+    assert!(message.contains("is started by gangway"), "{message}");
 }

@@ -12,7 +12,7 @@ use super::{path, stage};
 use crate::{FileError, Folder, Kind, once};
 
 #[tokio::test]
-async fn a_file_is_read_whole_and_in_parts_whatever_the_size_of_the_pieces() {
+async fn a_file_is_read_whole_and_in_parts_whatever_the_size_of_the_chunks() {
     let stage = stage().await;
     let content: Vec<u8> = (0..300_000u32).map(|n| (n % 251) as u8).collect();
     fs::write(stage.at("a.bin"), &content).unwrap();

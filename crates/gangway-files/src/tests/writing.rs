@@ -28,13 +28,13 @@ async fn a_write_makes_folders_and_leaves_nothing_else_behind() {
 #[tokio::test]
 async fn a_write_keeps_who_may_read_and_respects_what_is_read_only() {
     let stage = stage().await;
-    for (mode, kept) in [(0o600, 0o600), (0o755, 0o755), (0o4750, 0o750)] {
+    for (mode, stored) in [(0o600, 0o600), (0o755, 0o755), (0o4750, 0o750)] {
         fs::write(stage.at("a"), "old").unwrap();
         fs::set_permissions(stage.at("a"), fs::Permissions::from_mode(mode)).unwrap();
         let before = fs::metadata(stage.at("a")).unwrap();
         stage.write("a", "new").await.unwrap();
         let after = fs::metadata(stage.at("a")).unwrap();
-        assert_eq!(after.mode() & 0o7777, kept);
+        assert_eq!(after.mode() & 0o7777, stored);
         assert_ne!(after.ino(), before.ino(), "it is another file in its place");
     }
     fs::set_permissions(stage.at("a"), fs::Permissions::from_mode(0o444)).unwrap();
@@ -79,7 +79,7 @@ async fn of_writes_at_the_same_time_one_is_there_whole_and_readers_see_no_half()
 }
 
 #[tokio::test]
-async fn what_a_crash_left_of_writes_is_removed_and_what_goes_on_is_not() {
+async fn what_a_crash_left_of_writes_is_removed_and_what_is_in_use_is_not() {
     let stage = stage().await;
     fs::create_dir_all(stage.at("a/b")).unwrap();
     let old = SystemTime::now() - Duration::from_secs(3600);
@@ -122,12 +122,12 @@ async fn a_write_is_one_change_for_those_who_watch() {
     let stage = stage().await;
     let mut watch = stage.folder.watch(path("")).await.unwrap();
     stage.write("a.txt", "1").await.unwrap();
-    let told = tokio::time::timeout(Duration::from_secs(30), watch.next());
+    let message = tokio::time::timeout(Duration::from_secs(30), watch.next());
     let change = Change {
         path: path("a.txt"),
         event: ChangeEvent::Created,
     };
-    assert_eq!(told.await.unwrap(), Some(change));
+    assert_eq!(message.await.unwrap(), Some(change));
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn nothing_is_written_below_a_link_that_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn what_a_crash_left_is_looked_for_in_so_many_folders_when_a_folder_is_opened() {
+async fn what_a_crash_left_is_searched_in_a_limited_number_of_folders_when_a_folder_is_opened() {
     let stage = stage().await;
     let old = SystemTime::now() - Duration::from_secs(3600);
     let left = |number| stage.at(&format!("{number}/.gangway-tmp-left"));

@@ -7,7 +7,7 @@ use cap_std::fs::Metadata;
 use super::queue::Queue;
 use crate::FilePath;
 
-pub(super) struct Sub {
+pub(super) struct WatchSubscription {
     /// As requested.
     pub(super) asked: FilePath,
     /// With symlinks resolved.
@@ -15,7 +15,7 @@ pub(super) struct Sub {
     pub(super) queue: Arc<Queue>,
 }
 
-impl Sub {
+impl WatchSubscription {
     /// Whether the reader is gone.
     pub(super) fn has_ended(&self) -> bool {
         self.queue.is_ended() || Arc::strong_count(&self.queue) == 1
@@ -24,12 +24,12 @@ impl Sub {
 
 /// An entry: a folder with its inode, or anything else.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(super) enum EntryKind {
     Folder(u64),
     Other,
 }
 
-impl Thing {
+impl EntryKind {
     pub(super) fn of(there: &Metadata) -> Self {
         match there.is_dir() {
             #[cfg(unix)]
@@ -42,9 +42,9 @@ impl Thing {
 }
 
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownEntries {
     /// Entries that are relevant to a watch.
-    pub(super) names: HashMap<String, Thing>,
+    pub(super) names: HashMap<String, EntryKind>,
     /// There are too many names to remember.
     pub(super) crowded: bool,
 }

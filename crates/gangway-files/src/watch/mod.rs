@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{FileError, FilePath, Limits, folder::stopped};
 use kernel::Backend;
 use queue::Queue;
-use task::Order;
+use task::WatchCommand;
 
 /// Queued commands, before backpressure.
 const ORDERS: usize = 64;
@@ -43,7 +43,7 @@ pub struct Change {
 #[derive(Debug)]
 pub struct Watch {
     queue: Arc<Queue>,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<WatchCommand>,
     partial: bool,
 }
 
@@ -64,7 +64,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.queue.end();
         // If the queue is full, the task checks after the other commands.
-        let _ = self.orders.try_send(Order::LookAround);
+        let _ = self.orders.try_send(WatchCommand::LookAround);
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Watches {
     place: PathBuf,
     limits: Limits,
     backend: Backend,
-    task: Mutex<Option<mpsc::Sender<Order>>>,
+    task: Mutex<Option<mpsc::Sender<WatchCommand>>>,
 }
 
 impl Watches {
@@ -94,7 +94,7 @@ impl Watches {
             let orders = self.running()?;
             let (reply, added) = oneshot::channel();
             let queue = Arc::new(Queue::new(path.clone(), self.limits.waiting));
-            let order = Order::Add {
+            let order = WatchCommand::Add {
                 path: path.clone(),
                 queue: queue.clone(),
                 reply,
@@ -116,7 +116,7 @@ impl Watches {
     }
 
     /// The channel to the task, which is started if needed.
-    fn running(&self) -> Result<mpsc::Sender<Order>, FileError> {
+    fn running(&self) -> Result<mpsc::Sender<WatchCommand>, FileError> {
         let mut task = self.task.lock();
         if let Some(orders) = &*task
             && !orders.is_closed()

@@ -12,12 +12,12 @@ use crate::FilePath;
 pub(super) struct Queue {
     path: FilePath,
     limit: usize,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingChanges>,
     bell: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingChanges {
     changes: BTreeMap<FilePath, ChangeEvent>,
     ended: bool,
 }

@@ -20,7 +20,7 @@ const GATHERED: Duration = Duration::from_millis(75);
 const NAMES: usize = 10_000;
 
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum WatchCommand {
     /// Adds a watch; replies whether there are more folders than can be watched.
     Add {
         path: FilePath,
@@ -63,20 +63,24 @@ impl Dirty {
 }
 
 /// Runs until there is no watch left.
-pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Receiver<Order>) {
+pub(super) async fn run(
+    mut tree: Tree,
+    mut hints: Hints,
+    mut orders: mpsc::Receiver<WatchCommand>,
+) {
     let mut dirty = Dirty::default();
     let mut due = Instant::now();
     loop {
         tokio::select! {
             order = orders.recv() => match order {
-                Some(Order::Add { path, queue, reply }) => {
+                Some(WatchCommand::Add { path, queue, reply }) => {
                     let added = blocking(tree, move |tree| tree.add(path, queue)).await;
-                    let Some((kept, added)) = added else { return };
-                    tree = kept;
+                    let Some((stored, added)) = added else { return };
+                    tree = stored;
                     // A caller that is gone has dropped its end of the queue, which is noticed.
                     let _ = reply.send(added);
                 }
-                Some(Order::LookAround) => {}
+                Some(WatchCommand::LookAround) => {}
                 None => return,
             },
             raws = hints.next() => {
@@ -100,17 +104,17 @@ pub(super) async fn run(mut tree: Tree, mut hints: Hints, mut orders: mpsc::Rece
             }
             () = tokio::time::sleep_until(due), if !dirty.is_empty() => {
                 let gathered = std::mem::take(&mut dirty);
-                let told = blocking(tree, move |tree| tree.tell(gathered)).await;
-                let Some((kept, ())) = told else { return };
-                tree = kept;
+                let message = blocking(tree, move |tree| tree.report(gathered)).await;
+                let Some((stored, ())) = message else { return };
+                tree = stored;
             }
         }
         let looked = match tree.has_ended_watches() {
             true => blocking(tree, Tree::drop_ended).await,
             false => Some((tree, ())),
         };
-        let Some((kept, ())) = looked else { return };
-        tree = kept;
+        let Some((stored, ())) = looked else { return };
+        tree = stored;
         if tree.is_idle() {
             return;
         }
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_names_than_can_be_kept_are_told_as_a_change_of_everything() {
+    fn more_names_than_can_be_kept_are_reported_as_a_change_of_everything() {
         let mut dirty = Dirty::default();
         assert!(dirty.is_empty());
         dirty.add(FilePath::root(), None);

@@ -76,11 +76,11 @@ async fn next(watch: &mut Watch) -> (String, ChangeEvent) {
 
 /// All changes up to one of this path.
 async fn until(watch: &mut Watch, last: &str) -> Vec<(String, ChangeEvent)> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     loop {
-        told.push(next(watch).await);
-        if told.last().unwrap().0 == last {
-            return told;
+        lines.push(next(watch).await);
+        if lines.last().unwrap().0 == last {
+            return lines;
         }
     }
 }
@@ -91,7 +91,7 @@ fn told(changes: &[(&str, ChangeEvent)]) -> Vec<(String, ChangeEvent)> {
 }
 
 #[tokio::test]
-async fn what_comes_changes_and_goes_in_a_folder_and_below_is_told() {
+async fn what_comes_changes_and_goes_in_a_folder_and_below_is_reported() {
     for backend in BOTH {
         let stage = stage(backend);
         fs::create_dir_all(stage.at("a/b")).unwrap();
@@ -140,7 +140,7 @@ async fn a_burst_is_one_change() {
 }
 
 #[tokio::test]
-async fn a_file_that_came_and_went_meanwhile_is_not_told() {
+async fn a_file_that_came_and_went_meanwhile_is_not_reported() {
     let stage = stage(Backend::Inotify);
     let mut watch = stage.watch("").await;
     stage.write("a.txt", "0");
@@ -153,7 +153,7 @@ async fn a_file_that_came_and_went_meanwhile_is_not_told() {
 }
 
 #[tokio::test]
-async fn editors_that_replace_a_file_are_seen_as_one_change_and_go_on_being_watched() {
+async fn editors_that_replace_a_file_are_seen_as_one_change_and_stay_watched() {
     let stage = stage(Backend::Inotify);
     stage.write("a.txt", "0");
     let mut file = stage.watch("a.txt").await;
@@ -228,7 +228,7 @@ async fn what_a_link_leads_out_to_is_not_watched() {
 }
 
 #[tokio::test]
-async fn what_is_watched_through_a_link_inside_is_told_by_the_path_that_was_asked_for() {
+async fn what_is_watched_through_a_link_inside_is_reported_with_the_requested_path() {
     let stage = stage(Backend::Inotify);
     fs::create_dir_all(stage.at("real/b")).unwrap();
     symlink("real", stage.at("link")).unwrap();
@@ -238,7 +238,7 @@ async fn what_is_watched_through_a_link_inside_is_told_by_the_path_that_was_aske
 }
 
 #[tokio::test]
-async fn a_reader_that_falls_behind_is_told_to_look_at_everything() {
+async fn a_reader_that_falls_behind_must_rescan_everything() {
     let few = Limits {
         waiting: 10,
         ..Limits::default()
@@ -263,7 +263,7 @@ async fn a_reader_that_falls_behind_is_told_to_look_at_everything() {
 }
 
 #[tokio::test]
-async fn when_the_kernel_loses_changes_everyone_is_told_to_look_again() {
+async fn when_the_kernel_loses_changes_everyone_must_rescan() {
     let stage = stage(Backend::Inotify);
     fs::create_dir(stage.at("quiet")).unwrap();
     stage.write("here", "");
@@ -307,7 +307,7 @@ async fn nothing_is_watched_when_the_last_watch_is_gone_and_a_new_one_begins_aga
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_watches_and_folders_behind_them() {
+async fn watches_and_watched_folders_are_limited() {
     let few = Limits {
         watches: 2,
         watched_folders: 3,
@@ -331,10 +331,10 @@ async fn there_are_only_so_many_watches_and_folders_behind_them() {
 }
 
 #[tokio::test]
-async fn a_watch_goes_on_when_another_one_ends() {
+async fn a_watch_continues_when_another_one_ends() {
     let stage = stage(Backend::Inotify);
     fs::create_dir_all(stage.at("a/b")).unwrap();
-    let mut kept = stage.watch("a/b").await;
+    let mut stored = stage.watch("a/b").await;
     let ended = stage.watch("").await;
     let queue = Arc::downgrade(&ended.queue);
     drop(ended);
@@ -342,11 +342,11 @@ async fn a_watch_goes_on_when_another_one_ends() {
         tokio::task::yield_now().await;
     }
     stage.write("a/b/f.txt", "1");
-    assert_eq!(next(&mut kept).await, ("a/b/f.txt".into(), Created));
+    assert_eq!(next(&mut stored).await, ("a/b/f.txt".into(), Created));
 }
 
 #[tokio::test]
-async fn a_name_that_no_path_can_hold_is_told_as_a_change_of_its_folder() {
+async fn a_name_that_no_path_can_hold_is_reported_as_a_change_of_its_folder() {
     let stage = stage(Backend::Inotify);
     fs::create_dir(stage.at("a")).unwrap();
     let mut watch = stage.watch("a").await;

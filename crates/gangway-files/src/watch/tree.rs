@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use super::{
     ChangeEvent,
     kernel::{Raw, Watcher},
-    known::{Known, Sub, Thing},
+    known::{EntryKind, KnownEntries, WatchSubscription},
     queue::{Queue, together},
     task::Dirty,
 };
@@ -27,8 +27,8 @@ pub(super) struct Tree {
     place: PathBuf,
     watcher: Watcher,
     limits: Limits,
-    subs: Vec<Sub>,
-    folders: BTreeMap<FilePath, Known>,
+    subs: Vec<WatchSubscription>,
+    folders: BTreeMap<FilePath, KnownEntries>,
     names: usize,
 }
 
@@ -54,7 +54,7 @@ impl Tree {
     }
 
     pub(super) fn has_ended_watches(&self) -> bool {
-        self.subs.iter().any(Sub::has_ended)
+        self.subs.iter().any(WatchSubscription::has_ended)
     }
 
     /// Ends all readers.
@@ -72,7 +72,7 @@ impl Tree {
         }
         let real = self.real(&asked)?;
         let before = self.subs.len();
-        self.subs.push(Sub { asked, real, queue });
+        self.subs.push(WatchSubscription { asked, real, queue });
         let covered = self.cover(FilePath::root(), before, None);
         if covered.is_err() {
             self.subs.pop();
@@ -156,7 +156,7 @@ impl Tree {
                         continue;
                     }
                 }
-                self.folders.insert(path.clone(), Known::default());
+                self.folders.insert(path.clone(), KnownEntries::default());
             }
             // Watched before it is listed, so that nothing is missed.
             for entry in folder.entries().into_iter().flatten().flatten() {
@@ -170,12 +170,12 @@ impl Tree {
                 }
                 let thing = match entry.file_type() {
                     Ok(kind) if kind.is_dir() => match entry.metadata() {
-                        Ok(there) => Thing::of(&there),
+                        Ok(there) => EntryKind::of(&there),
                         Err(_) => continue,
                     },
-                    _ => Thing::Other,
+                    _ => EntryKind::Other,
                 };
-                if thing != Thing::Other {
+                if thing != EntryKind::Other {
                     let room = waiting.len() < self.limits.watched_folders;
                     if room || self.is_on_the_way(&child) {
                         waiting.push_back(child.clone());
@@ -197,7 +197,7 @@ impl Tree {
     }
 
     /// Remembers a name; returns whether it is new.
-    fn remember(&mut self, folder: &FilePath, name: &str, thing: Thing) -> bool {
+    fn remember(&mut self, folder: &FilePath, name: &str, thing: EntryKind) -> bool {
         let Some(known) = self.folders.get_mut(folder) else {
             return false;
         };
@@ -243,7 +243,7 @@ impl Tree {
     }
 
     /// Determines what has changed, and reports it to the watches.
-    pub(super) fn tell(&mut self, mut dirty: Dirty) {
+    pub(super) fn report(&mut self, mut dirty: Dirty) {
         let mut changes = Changes::new();
         if dirty.everything {
             self.suspect_everything(&mut dirty);
@@ -267,7 +267,7 @@ impl Tree {
                 dirty.folders.insert(folder.clone());
             }
             match self.dir.symlink_metadata(path.as_path()) {
-                Ok(now) => there.push((folder, name, path, Thing::of(&now))),
+                Ok(now) => there.push((folder, name, path, EntryKind::of(&now))),
                 // Removals first: a folder that was moved is watched again at its new place.
                 Err(_) => self.forget(&folder, &name, &mut changes),
             }
@@ -279,7 +279,7 @@ impl Tree {
                 .and_then(|known| known.names.get(&name).copied());
             if was == Some(thing) {
                 // A folder reports its own changes. If events were lost, everything is reported.
-                if thing == Thing::Other && !dirty.everything {
+                if thing == EntryKind::Other && !dirty.everything {
                     note(&mut changes, path, ChangeEvent::Changed);
                 }
                 continue;
@@ -288,8 +288,8 @@ impl Tree {
             if self.remember(&folder, &name, thing) {
                 note(&mut changes, path.clone(), ChangeEvent::Created);
             }
-            let partial =
-                thing != Thing::Other && self.cover(path, 0, Some(&mut changes)).unwrap_or(true);
+            let partial = thing != EntryKind::Other
+                && self.cover(path, 0, Some(&mut changes)).unwrap_or(true);
             if partial {
                 dirty.folders.insert(folder);
             }

@@ -10,7 +10,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode, header},
 };
-use gangway_core::{Ask, AskError, AskId, Asks, By, Reply};
+use gangway_core::{Actor, Ask, AskError, AskId, Asks, Reply};
 use tokio::sync::watch;
 use wire::{AnswerAsk, AskInfo, AskList};
 
@@ -77,11 +77,11 @@ impl AskState {
 
 /// A browser sends where a change comes from, a terminal does not; the extension's bridge names itself.
 #[must_use]
-pub fn answered_by(headers: &HeaderMap) -> By {
+pub fn answered_by(headers: &HeaderMap) -> Actor {
     match headers.contains_key(header::ORIGIN) {
-        _ if client_header::is_extension(headers) => By::Extension,
-        true => By::Person,
-        false => By::Terminal,
+        _ if client_header::is_extension(headers) => Actor::Extension,
+        true => Actor::Person,
+        false => Actor::Terminal,
     }
 }
 

@@ -24,7 +24,8 @@ use crate::{
     extract::Query,
     metrics::Counted,
     socket::{
-        Ending, Frames, Incoming, Next, Peer, UpgradeResult, serve, text_message, to_json, upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
+        upgrade,
     },
 };
 
@@ -33,13 +34,13 @@ const BATCH: Duration = Duration::from_millis(20);
 
 /// The request that the window is for.
 #[derive(Deserialize)]
-pub(super) struct Window {
+pub(super) struct WindowQuery {
     ask: Option<String>,
 }
 
 pub(super) async fn open(
     State(state): State<Arc<AskState>>,
-    Query(window): Query<Window>,
+    Query(window): Query<WindowQuery>,
     Extension(admitted): Extension<Admitted>,
     socket: UpgradeResult,
 ) -> ApiResult<Response> {
@@ -122,11 +123,11 @@ impl Peer for Reader {
     }
 
     // Our pages only read here.
-    fn incoming(&mut self, _message: Incoming) -> Next {
-        Next::Counted
+    fn incoming(&mut self, _message: Incoming) -> Handled {
+        Handled::Counted
     }
 
-    fn leave(&mut self) {
+    fn on_close(&mut self) {
         self.window = None;
     }
 }

@@ -138,7 +138,7 @@ impl Logins {
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|(_, since)| now.saturating_duration_since(*since) < CODE_LASTS);
         let before = codes.len();
-        codes.retain(|(kept, _)| !bool::from(kept.as_bytes().ct_eq(code.as_bytes())));
+        codes.retain(|(stored, _)| !bool::from(stored.as_bytes().ct_eq(code.as_bytes())));
         codes.len() < before
     }
 
@@ -334,7 +334,7 @@ mod tests {
     async fn logins_survive_a_restart_and_those_that_were_ended_do_not() {
         let (folder, logins) = logins().await;
         let now = Timestamp::now();
-        let kept = logins.start(new(None), now).await.unwrap();
+        let stored = logins.start(new(None), now).await.unwrap();
         let ended = logins.start(new(None), now).await.unwrap();
         let (id, _) = logins.find(&ended, &[], now).unwrap();
         assert_eq!(logins.end(|one| *one == id).await.unwrap(), 1);
@@ -342,7 +342,7 @@ mod tests {
         let logins = Logins::load(Store::open(folder.path()).unwrap())
             .await
             .unwrap();
-        assert!(logins.find(&kept, &[], now).is_some());
+        assert!(logins.find(&stored, &[], now).is_some());
         assert!(logins.find(&ended, &[], now).is_none());
         let listed = logins.list(None);
         assert_eq!(listed.len(), 1);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_is_good_once_and_for_ten_minutes() {
+    async fn a_code_is_valid_once_and_for_ten_minutes() {
         let (_folder, logins) = logins().await;
         let now = Instant::now();
         let code = logins.code(now);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panel_token_is_good_for_its_session_until_the_panel_closes() {
+    fn a_panel_token_is_valid_for_its_session_until_the_panel_closes() {
         let panels = Panels::default();
         let session = SessionId::new();
         let token = panels.issue(session);

@@ -3,7 +3,9 @@
 use gangway_core as core;
 use serde_json::Value;
 
-use super::wire::{Entry, Line, Outcome, Session, SessionState, Source, Speak, ToolState, Usage};
+use super::wire::{
+    ConsentState, Entry, EntryBody, Outcome, Session, SessionState, Source, ToolState, Usage,
+};
 
 impl Session {
     #[must_use]
@@ -28,18 +30,18 @@ impl Session {
 impl Entry {
     #[must_use]
     pub fn new(session: core::SessionId, entry: core::conversation::Entry) -> Self {
-        use core::conversation::Line as From;
+        use core::conversation::EntryBody as From;
         let line = match entry.line {
-            From::Said { text, source } => Line::User {
+            From::User { text, source } => EntryBody::User {
                 content: text,
                 source: source.into(),
             },
-            From::Answered {
+            From::Assistant {
                 message,
                 text,
                 partial,
                 streaming,
-            } => Line::Assistant {
+            } => EntryBody::Assistant {
                 message_id: message.to_string(),
                 content: text,
                 partial,
@@ -52,7 +54,7 @@ impl Entry {
                 result,
             } => {
                 let (state, result, error) = outcome(result);
-                Line::Tool {
+                EntryBody::Tool {
                     tool_call_id: call.to_string(),
                     tool,
                     arguments,
@@ -66,16 +68,20 @@ impl Entry {
                 text,
                 options,
                 answer,
-            } => Line::Question {
+            } => EntryBody::Question {
                 question_id: question.to_string(),
                 question: text,
                 options,
                 answer,
             },
-            From::App { launch, app, news } => Line::App {
+            From::App {
+                launch,
+                app,
+                app_event,
+            } => EntryBody::App {
                 launch_id: launch.to_string(),
                 app: app.into(),
-                news: news.into(),
+                app_event: app_event.into(),
             },
             From::PageCall {
                 page,
@@ -86,7 +92,7 @@ impl Entry {
                 result,
             } => {
                 let (state, result, error) = outcome(result);
-                Line::PageCall {
+                EntryBody::PageCall {
                     page_id: page.to_string(),
                     call_id: call,
                     tool,
@@ -97,17 +103,17 @@ impl Entry {
                     error,
                 }
             }
-            From::Notice { text } => Line::Notice { message: text },
+            From::Notice { text } => EntryBody::Notice { message: text },
             From::Failed {
                 code,
                 message,
                 retryable,
-            } => Line::Error {
+            } => EntryBody::Error {
                 code,
                 message,
                 retryable,
             },
-            From::Ended { outcome } => Line::End {
+            From::Ended { outcome } => EntryBody::End {
                 outcome: outcome.into(),
             },
         };
@@ -145,13 +151,13 @@ impl From<core::Source> for Source {
     }
 }
 
-impl From<core::Leave> for Speak {
-    fn from(leave: core::Leave) -> Self {
-        match leave {
-            core::Leave::Once => Self::Once,
-            core::Leave::Allowed => Self::Allowed,
-            core::Leave::Denied => Self::Denied,
-            core::Leave::Open => Self::Ask,
+impl From<core::Consent> for ConsentState {
+    fn from(consent: core::Consent) -> Self {
+        match consent {
+            core::Consent::Once => Self::Once,
+            core::Consent::Allowed => Self::Allowed,
+            core::Consent::Denied => Self::Denied,
+            core::Consent::Open => Self::Ask,
         }
     }
 }

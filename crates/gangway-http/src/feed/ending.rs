@@ -5,7 +5,7 @@ use crate::socket::Ending;
 
 #[must_use]
 pub fn closing(why: Ending) -> FeedFrame {
-    let (reason, message, _) = why.words();
+    let (reason, message, _) = why.close_info();
     FeedFrame::Closing {
         reason: reason.into(),
         message: message.into(),

@@ -7,9 +7,9 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 use super::{
-    app_news::AppNews,
-    page_news::{PageKind, PageNews},
-    wire::{Outcome, Snapshot, Source, Speak, Usage},
+    app_event::AppEvent,
+    page_entry::{PageEntry, PageKind},
+    wire::{ConsentState, Outcome, Snapshot, Source, Usage},
 };
 
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
@@ -155,14 +155,14 @@ pub enum EventBody {
     },
     /// An applet asks for consent to send messages in this session.
     #[serde(rename = "applet.asks")]
-    AppletAsks {
+    ConsentRequested {
         applet: String,
         /// The message it wants to send.
         prompt: String,
     },
     /// The user decided whether an applet may send messages in this session.
     #[serde(rename = "applet.leave")]
-    AppletLeave { applet: String, speak: Speak },
+    ConsentChanged { applet: String, speak: ConsentState },
     /// Open an applet beside the chat.
     #[serde(rename = "applet.open")]
     AppletOpen { applet: String },
@@ -177,7 +177,8 @@ pub enum EventBody {
     App {
         launch_id: String,
         app: String,
-        news: AppNews,
+        #[serde(rename = "news")]
+        app_event: AppEvent,
     },
     /// An event about a page of the session.
     #[serde(rename = "page")]
@@ -186,7 +187,8 @@ pub enum EventBody {
         page_kind: PageKind,
         /// The app, applet, site or relay session that it is.
         name: String,
-        news: PageNews,
+        #[serde(rename = "news")]
+        page_event: PageEntry,
     },
     /// A notice for the user about the turn.
     #[serde(rename = "session.notice")]
@@ -254,8 +256,8 @@ impl EventFrame {
             EventBody::State { .. } => "applet.state",
             EventBody::Reload { .. } => "page.reload",
             EventBody::AppletOpen { .. } => "applet.open",
-            EventBody::AppletAsks { .. } => "applet.asks",
-            EventBody::AppletLeave { .. } => "applet.leave",
+            EventBody::ConsentRequested { .. } => "applet.asks",
+            EventBody::ConsentChanged { .. } => "applet.leave",
             EventBody::App { .. } => "app",
             EventBody::Page { .. } => "page",
             EventBody::Notice { .. } => "session.notice",

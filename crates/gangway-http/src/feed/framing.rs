@@ -121,13 +121,13 @@ impl EventFrame {
                 patch,
                 source: source.into(),
             },
-            Event::LeaveAsked { applet, prompt } => EventBody::AppletAsks {
+            Event::ConsentRequested { applet, prompt } => EventBody::ConsentRequested {
                 applet: applet.into(),
                 prompt,
             },
-            Event::LeaveChanged { applet, leave } => EventBody::AppletLeave {
+            Event::ConsentChanged { applet, consent } => EventBody::ConsentChanged {
                 applet: applet.into(),
-                speak: leave.into(),
+                speak: consent.into(),
             },
             Event::OpenAsked { applet } => EventBody::AppletOpen {
                 applet: applet.into(),
@@ -135,21 +135,25 @@ impl EventFrame {
             Event::ReloadAsked { applet } => EventBody::Reload {
                 applet: applet.map(Into::into),
             },
-            Event::App { launch, app, news } => EventBody::App {
+            Event::App {
+                launch,
+                app,
+                app_event,
+            } => EventBody::App {
                 launch_id: launch.to_string(),
                 app: app.into(),
-                news: news.into(),
+                app_event: app_event.into(),
             },
             Event::Page {
                 page,
                 page_kind,
                 name,
-                news,
+                page_event,
             } => EventBody::Page {
                 page_id: page.to_string(),
                 page_kind: page_kind.into(),
                 name,
-                news: news.into(),
+                page_event: page_event.into(),
             },
             Event::Notice { turn, text } => EventBody::Notice {
                 stream_id: stream(turn),

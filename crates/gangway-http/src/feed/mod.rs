@@ -1,13 +1,13 @@
 //! A session's event feed: snapshots, frames, resuming and history.
 
-pub mod app_news;
+pub mod app_event;
 mod begin;
 mod convert;
 pub mod encode;
 mod ending;
 pub mod frame;
 mod framing;
-pub mod page_news;
+pub mod page_entry;
 pub mod sse;
 pub mod wire;
 

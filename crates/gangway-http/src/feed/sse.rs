@@ -23,7 +23,7 @@ pub const CHUNK: usize = 64 << 10;
 /// The reconnect delay for browsers: short, since a resume costs little.
 const RETRY: &str = "retry: 500\n\n";
 
-pub enum Pass {
+pub enum StreamAction {
     Send,
     Skip,
     /// Send it, then end the stream.
@@ -31,7 +31,7 @@ pub enum Pass {
 }
 
 /// Which events of a session are sent; not boxed, so that an idle reader stays small.
-pub type Filter = fn(u64, &Logged) -> Pass;
+pub type Filter = fn(u64, &Logged) -> StreamAction;
 
 /// Marks a response that goes on for as long as its reader stays. The server may write it without the buffers and the
 /// framing of an HTTP connection, and close the connection after it.
@@ -70,10 +70,10 @@ impl Source for Filtered {
 
     fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool {
         let pass = (self.filter)(self.turn, event);
-        if !matches!(pass, Pass::Skip) {
+        if !matches!(pass, StreamAction::Skip) {
             frames.push(encode::sse(self.session, event));
         }
-        !matches!(pass, Pass::Last)
+        !matches!(pass, StreamAction::Last)
     }
 }
 

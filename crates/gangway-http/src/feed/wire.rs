@@ -6,7 +6,7 @@ use serde_json::Value;
 use ts_rs::TS;
 use utoipa::ToSchema;
 
-use super::app_news::AppNews;
+use super::app_event::AppEvent;
 
 /// The sender of a message.
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
@@ -29,7 +29,7 @@ pub enum Source {
 /// Whether an applet may send messages in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
-pub enum Speak {
+pub enum ConsentState {
     /// Only the message that waits now.
     Once,
     Allowed,
@@ -110,7 +110,7 @@ pub struct Entry {
     pub hidden: bool,
     #[serde(flatten)]
     #[ts(flatten)]
-    pub line: Line,
+    pub line: EntryBody,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
@@ -119,7 +119,7 @@ pub struct Entry {
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum Line {
+pub enum EntryBody {
     User {
         content: String,
         source: Source,
@@ -154,7 +154,8 @@ pub enum Line {
     App {
         launch_id: String,
         app: String,
-        news: AppNews,
+        #[serde(rename = "news")]
+        app_event: AppEvent,
     },
     /// A call of a page's tool by a caller outside of the session's turns.
     PageCall {

@@ -1,12 +1,12 @@
 //! Why the server closes a connection: reason, message and close code.
 
-use gangway_core::{Ended, Error};
+use gangway_core::{Error, SubscriptionEnd};
 
 use crate::metrics::{Metrics, Reason};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    Log(Ended),
+    Log(SubscriptionEnd),
     /// The key or login was revoked or has expired.
     Revoked,
     /// Above the rate limit.
@@ -23,25 +23,25 @@ pub enum Ending {
 
 impl Ending {
     /// The reason, a message for people, and the WebSocket close code.
-    pub fn words(self) -> (&'static str, &'static str, u16) {
+    pub fn close_info(self) -> (&'static str, &'static str, u16) {
         match self {
-            Self::Log(Ended::Slow) => (
+            Self::Log(SubscriptionEnd::Slow) => (
                 "slow",
                 "The client is too far behind. Reconnect with the last number you received.",
                 1013,
             ),
-            Self::Log(Ended::Deleted) => ("deleted", "This session was deleted.", 4004),
-            Self::Log(Ended::Stopping) => (
+            Self::Log(SubscriptionEnd::Deleted) => ("deleted", "This session was deleted.", 4004),
+            Self::Log(SubscriptionEnd::Stopping) => (
                 "shutdown",
                 "The server is stopping. Reconnect with the last number you received.",
                 1001,
             ),
-            Self::Log(Ended::Failed) => (
+            Self::Log(SubscriptionEnd::Failed) => (
                 "storage",
                 "The store accepts no more writes. See the server's log.",
                 1011,
             ),
-            Self::Log(Ended::Damaged) => (
+            Self::Log(SubscriptionEnd::Damaged) => (
                 "corrupted",
                 "The stored events that come next are damaged. See the server's log and run `gangway doctor`.",
                 4500,
@@ -74,8 +74,8 @@ impl Ending {
     /// A log that could not be read. The store has logged damage already.
     #[must_use]
     pub fn unreadable(error: &Error) -> Self {
-        let why = Ended::from(error);
-        if why != Ended::Damaged {
+        let why = SubscriptionEnd::from(error);
+        if why != SubscriptionEnd::Damaged {
             tracing::error!(%error, "reading a session log failed");
         }
         Self::Log(why)
@@ -83,12 +83,12 @@ impl Ending {
 
     #[must_use]
     pub fn close(self) -> (u16, &'static str) {
-        let (_, message, code) = self.words();
+        let (_, message, code) = self.close_info();
         (code, message)
     }
 
     pub fn count(self, metrics: &Metrics) {
-        let (reason, ..) = self.words();
+        let (reason, ..) = self.close_info();
         metrics
             .readers_ended
             .get_or_create(&Reason { reason })

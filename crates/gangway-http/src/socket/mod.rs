@@ -14,8 +14,8 @@ use serde::Serialize;
 
 pub use close::{answer_close, refuse, say_goodbye};
 pub use ending::Ending;
-pub use rate::{BURST, MessageRate, RATE, Verdict};
-pub use serve::{Incoming, Left, Next, Peer, serve};
+pub use rate::{BURST, MessageRate, RATE, RateDecision};
+pub use serve::{CloseCause, Handled, Incoming, Peer, serve};
 pub use upgrade::{Frames, UpgradeResult, upgrade};
 
 /// The subprotocol that pages offer beside their key or login; the server must pick one of those offered.

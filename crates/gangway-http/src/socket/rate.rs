@@ -29,7 +29,7 @@ pub struct MessageRate {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Verdict {
+pub enum RateDecision {
     Accept,
     /// Accept the message; read the next one after this time.
     Delay(Duration),
@@ -63,7 +63,7 @@ impl Default for MessageRate {
 }
 
 impl MessageRate {
-    pub fn take(&mut self) -> Verdict {
+    pub fn take(&mut self) -> RateDecision {
         if std::mem::take(&mut self.owed) {
             let _ = self.bucket.check();
         }
@@ -72,15 +72,15 @@ impl MessageRate {
                 if left.remaining_burst_capacity() >= BURST.get() / 2 {
                     self.delayed = Duration::ZERO;
                 }
-                Verdict::Accept
+                RateDecision::Accept
             }
             Err(until) => {
                 let delay = until.wait_time_from(self.clock.now());
                 self.owed = true;
                 self.delayed += delay;
                 match self.delayed > DELAY_LIMIT {
-                    true => Verdict::Disconnect,
-                    false => Verdict::Delay(delay),
+                    true => RateDecision::Disconnect,
+                    false => RateDecision::Delay(delay),
                 }
             }
         }
@@ -96,15 +96,15 @@ mod tests {
      {
         let mut rate = MessageRate::default();
         for _ in 0..BURST.get() {
-            assert_eq!(rate.take(), Verdict::Accept);
+            assert_eq!(rate.take(), RateDecision::Accept);
         }
         let start = Instant::now();
         let mut accepted = 0;
         loop {
             match rate.take() {
-                Verdict::Delay(time) => tokio::time::sleep(time).await,
-                Verdict::Disconnect => break,
-                Verdict::Accept => {}
+                RateDecision::Delay(time) => tokio::time::sleep(time).await,
+                RateDecision::Disconnect => break,
+                RateDecision::Accept => {}
             }
             accepted += 1;
             assert!(accepted < 100_000);
@@ -119,7 +119,7 @@ mod tests {
         let mut rate = MessageRate::default();
         for _ in 0..10_000 {
             for _ in 0..BURST.get() {
-                assert_ne!(rate.take(), Verdict::Disconnect);
+                assert_ne!(rate.take(), RateDecision::Disconnect);
             }
             tokio::time::sleep(Duration::from_secs(2)).await;
         }

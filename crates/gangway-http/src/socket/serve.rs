@@ -5,10 +5,10 @@ use std::{pin::pin, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink};
-use gangway_core::Ended;
+use gangway_core::SubscriptionEnd;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{Ending, MessageRate, Verdict, answer_close, refuse, say_goodbye, within};
+use super::{Ending, MessageRate, RateDecision, answer_close, refuse, say_goodbye, within};
 use crate::{Http, auth::Admitted};
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub enum Incoming {
 }
 
 #[derive(Debug)]
-pub enum Next {
+pub enum Handled {
     /// The message counts against the rate limit.
     Counted,
     /// It does not: a client that waits for each response limits its own rate.
@@ -42,7 +42,7 @@ pub trait Peer: Send {
     /// The next message for the client; `None` when all that was ready is taken.
     fn take(&mut self) -> Option<Message>;
 
-    fn incoming(&mut self, message: Incoming) -> Next;
+    fn incoming(&mut self, message: Incoming) -> Handled;
 
     /// Whether the next message can be accepted; backpressure for the client.
     fn accepts(&self) -> bool {
@@ -53,7 +53,7 @@ pub trait Peer: Send {
     fn closed(&mut self) {}
 
     /// Releases shared resources, before the client has received its last message.
-    fn leave(&mut self) {}
+    fn on_close(&mut self) {}
 
     /// The last message before the close frame.
     fn closing(&self, _why: Ending) -> Option<Message> {
@@ -62,7 +62,7 @@ pub trait Peer: Send {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum CloseCause {
     /// The connection broke; the client may reconnect.
     Lost,
     /// The client ended the connection in its protocol.
@@ -76,7 +76,7 @@ pub async fn serve<P: Peer>(
     admitted: &Admitted,
     socket: WebSocket,
     peer: &mut P,
-) -> Left {
+) -> CloseCause {
     let heartbeat = Duration::from_secs(http.limits.heartbeat_seconds.max(1));
     let stalled = Duration::from_secs(http.limits.stalled_seconds.max(1));
     let (mut sink, mut inbox) = socket.split();
@@ -91,7 +91,7 @@ pub async fn serve<P: Peer>(
     let why = loop {
         // A write that the client does not read is given up by the connection below.
         if !send_all(&mut sink, peer).await {
-            return Left::Lost;
+            return CloseCause::Lost;
         }
         let accepts = peer.accepts();
         let receive = async {
@@ -110,46 +110,46 @@ pub async fn serve<P: Peer>(
                 let ping = sink.send(Message::Ping(Default::default()));
                 match within(stalled, ping).await {
                     Some(Ok(())) => continue,
-                    _ => return Left::Lost,
+                    _ => return CloseCause::Lost,
                 }
             }
             () = &mut revoked => break Ending::Revoked,
-            () = &mut stopped, if !P::FOLLOWS_LOG => break Ending::Log(Ended::Stopping),
+            () = &mut stopped, if !P::FOLLOWS_LOG => break Ending::Log(SubscriptionEnd::Stopping),
         };
         let message = match received {
-            None => return Left::Lost,
+            None => return CloseCause::Lost,
             Some(Ok(Message::Close(_))) => {
                 peer.closed();
-                peer.leave();
+                peer.on_close();
                 within(stalled, answer_close(&mut inbox)).await;
-                return Left::Lost;
+                return CloseCause::Lost;
             }
             Some(Err(error)) => {
-                peer.leave();
+                peer.on_close();
                 within(stalled, refuse(sink, error)).await;
-                return Left::Lost;
+                return CloseCause::Lost;
             }
             Some(Ok(Message::Text(text))) => Incoming::Text(text),
             Some(Ok(Message::Binary(_))) => Incoming::Binary,
             Some(Ok(_)) => Incoming::Control,
         };
         match peer.incoming(message) {
-            Next::Uncounted => {}
-            Next::Leave => return Left::Goodbye,
-            Next::End(why) => break why,
-            Next::Counted => match rate.take() {
-                Verdict::Accept => delayed_until = None,
-                Verdict::Delay(time) => delayed_until = Some(Instant::now() + time),
-                Verdict::Disconnect => break Ending::Flood,
+            Handled::Uncounted => {}
+            Handled::Leave => return CloseCause::Goodbye,
+            Handled::End(why) => break why,
+            Handled::Counted => match rate.take() {
+                RateDecision::Accept => delayed_until = None,
+                RateDecision::Delay(time) => delayed_until = Some(Instant::now() + time),
+                RateDecision::Disconnect => break Ending::Flood,
             },
         }
     };
-    peer.leave();
+    peer.on_close();
     why.count(&http.metrics);
     let last = peer.closing(why);
     let last = last.unwrap_or_else(|| Message::Ping(Default::default()));
     within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
-    Left::Ended(why)
+    CloseCause::Ended(why)
 }
 
 /// Sends what is ready, in as few writes as possible; false when the client is gone.

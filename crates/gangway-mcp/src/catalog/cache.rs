@@ -48,7 +48,7 @@ pub struct Document {
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Matches {
     /// The number of all matches.
     pub total: usize,
     /// The requested page, best match first.
@@ -84,7 +84,7 @@ impl Cache {
 
     /// The documents with all these words, the last of them as a prefix; without words all documents, in insertion
     /// order.
-    pub async fn search(&self, words: &str, offset: usize, limit: usize) -> Result<Found> {
+    pub async fn search(&self, words: &str, offset: usize, limit: usize) -> Result<Matches> {
         let wanted = query(words);
         self.run(move |connection| search(connection, wanted.as_deref(), offset, limit))
             .await
@@ -210,7 +210,7 @@ fn search(
     wanted: Option<&str>,
     offset: usize,
     limit: usize,
-) -> rusqlite::Result<Found> {
+) -> rusqlite::Result<Matches> {
     // A match in a name or title counts more than one in a description.
     let (count, rows) = match wanted {
         Some(_) => (
@@ -232,7 +232,7 @@ fn search(
     let values = statement
         .query_map(params![wanted, limit, offset], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(Found {
+    Ok(Matches {
         total: usize::try_from(total).unwrap_or(0),
         values,
     })
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_words_make_a_search_fail() {
+    async fn no_search_term_makes_a_search_fail() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = filled(folder.path()).await;
         let long = "x ".repeat(5000);
@@ -351,12 +351,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_or_foreign_file_is_made_anew() {
+    async fn a_broken_or_foreign_file_is_created_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.db");
         std::fs::write(&file, "this was a catalog once, ".repeat(100)).unwrap();
         let catalog = Cache::at(file.clone());
-        assert_eq!(catalog.search("x", 0, 10).await.unwrap(), Found::default());
+        assert_eq!(
+            catalog.search("x", 0, 10).await.unwrap(),
+            Matches::default()
+        );
         drop(catalog);
         let other = Connection::open(&file).unwrap();
         other

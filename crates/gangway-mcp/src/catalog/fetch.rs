@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use reqwest::{Client, Response, StatusCode, Url, header};
 use serde_json::Value;
 
-use super::listed::{Listed, Reading};
+use super::listed::{ParsedServer, RegistryServer};
 use crate::{
     outbound::{self, SystemResolver},
     spec::UrlPolicy,
@@ -18,7 +18,7 @@ const CURSOR: usize = 4096;
 
 /// Limits of a download.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct FetchLimits {
     /// Pages.
     pub pages: usize,
     /// Servers.
@@ -35,7 +35,7 @@ pub struct Bounds {
     pub backoff: Duration,
 }
 
-impl Default for Bounds {
+impl Default for FetchLimits {
     fn default() -> Self {
         Self {
             // Several times the size of the public registry.
@@ -51,9 +51,9 @@ impl Default for Bounds {
 }
 
 #[derive(Debug, Default)]
-pub struct Gathered {
+pub struct FetchedServers {
     /// Most recently changed first.
-    pub servers: Vec<Listed>,
+    pub servers: Vec<RegistryServer>,
     /// Invalid entries.
     pub malformed: usize,
     /// Whether a limit was reached.
@@ -64,9 +64,9 @@ pub struct Gathered {
 /// settings and is not restricted.
 pub async fn gather(
     base: &str,
-    bounds: &Bounds,
+    bounds: &FetchLimits,
     progress: impl Fn(usize),
-) -> Result<Gathered, String> {
+) -> Result<FetchedServers, String> {
     let fetching = fetch(base, bounds, progress);
     match tokio::time::timeout(bounds.time, fetching).await {
         Ok(gathered) => gathered,
@@ -77,38 +77,42 @@ pub async fn gather(
     }
 }
 
-async fn fetch(base: &str, bounds: &Bounds, progress: impl Fn(usize)) -> Result<Gathered, String> {
+async fn fetch(
+    base: &str,
+    bounds: &FetchLimits,
+    progress: impl Fn(usize),
+) -> Result<FetchedServers, String> {
     let base = outbound::check(base, UrlPolicy::Any).map_err(|error| error.to_string())?;
     let client = outbound::client(UrlPolicy::Any, Arc::new(SystemResolver))?;
     let mut versions = VERSIONS.iter();
     let mut version = versions.next().copied().unwrap_or_default();
-    let (mut cursor, mut gathered) = (None::<String>, Gathered::default());
-    let mut found: BTreeMap<String, Listed> = BTreeMap::new();
+    let (mut cursor, mut gathered) = (None::<String>, FetchedServers::default());
+    let mut found: BTreeMap<String, RegistryServer> = BTreeMap::new();
     let mut pages = 0;
     loop {
         let url = page_url(&base, version, cursor.as_deref())?;
         let page = match page(&client, url, bounds).await {
             Ok(page) => page,
-            Err(Failed::NotFound) if pages == 0 => match versions.next() {
+            Err(FetchFailure::NotFound) if pages == 0 => match versions.next() {
                 Some(older) => {
                     version = older;
                     continue;
                 }
                 None => return Err("the URL is not an MCP registry".into()),
             },
-            Err(Failed::NotFound) => return Err("a page of it is missing".into()),
-            Err(Failed::Other(reason)) => return Err(reason),
+            Err(FetchFailure::NotFound) => return Err("a page of it is missing".into()),
+            Err(FetchFailure::Other(reason)) => return Err(reason),
         };
         pages += 1;
         let entries = page["servers"].as_array();
         let entries = entries.ok_or("its response has no list of servers")?;
         for entry in entries {
-            match Listed::read(entry) {
-                Reading::Server(listed) => {
+            match RegistryServer::read(entry) {
+                ParsedServer::Server(listed) => {
                     found.insert(listed.name.clone(), *listed);
                 }
-                Reading::LeftOut => {}
-                Reading::Malformed => gathered.malformed += 1,
+                ParsedServer::LeftOut => {}
+                ParsedServer::Malformed => gathered.malformed += 1,
             }
         }
         progress(found.len());
@@ -154,13 +158,13 @@ fn page_url(base: &Url, version: &str, cursor: Option<&str>) -> Result<Url, Stri
     Ok(url)
 }
 
-enum Failed {
+enum FetchFailure {
     NotFound,
     Other(String),
 }
 
 /// A page, retried while the registry is busy or unreachable.
-async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Failed> {
+async fn page(client: &Client, url: Url, bounds: &FetchLimits) -> Result<Value, FetchFailure> {
     let mut tries = 0;
     loop {
         tries += 1;
@@ -172,7 +176,7 @@ async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Faile
             Err(_) => ("it did not respond in time".to_owned(), None),
         };
         if tries >= bounds.tries {
-            return Err(Failed::Other(reason));
+            return Err(FetchFailure::Other(reason));
         }
         let own = bounds.backoff * (1 << (tries - 1).min(10));
         tokio::time::sleep(wait.unwrap_or(own).min(Duration::from_secs(60))).await;
@@ -180,17 +184,17 @@ async fn page(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Faile
 }
 
 enum Attempt {
-    Final(Failed),
+    Final(FetchFailure),
     Again(String, Option<Duration>),
 }
 
-async fn attempt(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, Attempt> {
+async fn attempt(client: &Client, url: Url, bounds: &FetchLimits) -> Result<Value, Attempt> {
     let request = client.get(url).header(header::ACCEPT, "application/json");
     let sent = request.send().await;
-    let response = sent.map_err(|error| Attempt::Again(outbound::words(error), None))?;
+    let response = sent.map_err(|error| Attempt::Again(outbound::describe(error), None))?;
     let status = response.status();
     if status == StatusCode::NOT_FOUND {
-        return Err(Attempt::Final(Failed::NotFound));
+        return Err(Attempt::Final(FetchFailure::NotFound));
     }
     if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
         let wait = response.headers().get(header::RETRY_AFTER);
@@ -202,21 +206,21 @@ async fn attempt(client: &Client, url: Url, bounds: &Bounds) -> Result<Value, At
     }
     if !status.is_success() {
         let reason = format!("it responded with {status}");
-        return Err(Attempt::Final(Failed::Other(reason)));
+        return Err(Attempt::Final(FetchFailure::Other(reason)));
     }
     let bytes = body(response, bounds.page_bytes).await?;
     serde_json::from_slice(&bytes)
-        .map_err(|_| Attempt::Final(Failed::Other("its response is not JSON".into())))
+        .map_err(|_| Attempt::Final(FetchFailure::Other("its response is not JSON".into())))
 }
 
 async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Attempt> {
     let mut bytes = Vec::new();
     loop {
         let more = response.chunk().await;
-        match more.map_err(|error| Attempt::Again(outbound::words(error), None))? {
+        match more.map_err(|error| Attempt::Again(outbound::describe(error), None))? {
             Some(chunk) if bytes.len() + chunk.len() > most => {
                 let reason = format!("a page of it is larger than {most} bytes");
-                return Err(Attempt::Final(Failed::Other(reason)));
+                return Err(Attempt::Final(FetchFailure::Other(reason)));
             }
             Some(chunk) => bytes.extend_from_slice(&chunk),
             None => return Ok(bytes),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use super::{
-    offer::{Offer, Wanted},
+    offer::{InputSpec, InstallOption},
     template::{LONGEST, SECRET, Template},
 };
 use crate::package::Package;
@@ -62,7 +62,7 @@ pub enum BadInput {
     Text(String),
 }
 
-impl Offer {
+impl InstallOption {
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.recipe.package.as_ref()
@@ -120,7 +120,7 @@ impl Offer {
     fn values<'a>(
         &'a self,
         given: &BTreeMap<String, String>,
-    ) -> Result<Vec<(&'a Wanted, String)>, BadInput> {
+    ) -> Result<Vec<(&'a InputSpec, String)>, BadInput> {
         let is_known = |name: &String| self.inputs.iter().any(|wanted| wanted.name == *name);
         if let Some(name) = given.keys().find(|name| !is_known(name)) {
             let names: Vec<_> = self.inputs.iter().map(|i| i.name.as_str()).collect();
@@ -147,7 +147,7 @@ impl Offer {
     }
 }
 
-fn check(wanted: &Wanted, value: &str) -> Result<String, BadInput> {
+fn check(wanted: &InputSpec, value: &str) -> Result<String, BadInput> {
     let bad = value.len() > LONGEST || value.chars().any(char::is_control);
     if bad || value.contains(SECRET) {
         return Err(BadInput::Text(wanted.name.clone()));

@@ -21,7 +21,7 @@ const ITEMS: usize = 64;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Listed {
+pub struct RegistryServer {
     /// Such as `io.github.someone/files`.
     pub name: String,
     /// The display name.
@@ -31,13 +31,13 @@ pub struct Listed {
     pub repository: Option<String>,
     pub website: Option<String>,
     pub updated: Option<String>,
-    pub(super) packages: Vec<Packed>,
+    pub(super) packages: Vec<RegistryPackage>,
     pub(super) remotes: Vec<Remote>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Packed {
+pub(super) struct RegistryPackage {
     pub(super) registry_type: String,
     pub(super) registry_base_url: Option<String>,
     pub(super) identifier: String,
@@ -45,7 +45,7 @@ pub(super) struct Packed {
     pub(super) transport: Option<Remote>,
     pub(super) runtime_arguments: Vec<Argument>,
     pub(super) package_arguments: Vec<Argument>,
-    pub(super) environment_variables: Vec<Named>,
+    pub(super) environment_variables: Vec<NamedInput>,
 }
 
 /// A remote server, or the transport of a package.
@@ -55,7 +55,7 @@ pub(super) struct Remote {
     #[serde(rename = "type")]
     pub(super) kind: String,
     pub(super) url: String,
-    pub(super) headers: Vec<Named>,
+    pub(super) headers: Vec<NamedInput>,
     pub(super) variables: BTreeMap<String, Input>,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Argument {
 /// A variable or a header.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Named {
+pub(super) struct NamedInput {
     pub(super) name: String,
     #[serde(flatten)]
     pub(super) input: Input,
@@ -107,16 +107,16 @@ fn plain<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reading {
-    Server(Box<Listed>),
+pub enum ParsedServer {
+    Server(Box<RegistryServer>),
     /// Deprecated, or not the latest version.
     LeftOut,
     Malformed,
 }
 
-impl Listed {
+impl RegistryServer {
     #[must_use]
-    pub fn read(entry: &Value) -> Reading {
+    pub fn read(entry: &Value) -> ParsedServer {
         let server = match &entry["server"] {
             Value::Object(_) => &entry["server"],
             _ => entry,
@@ -128,22 +128,22 @@ impl Listed {
             .filter_map(Value::as_str);
         let is_old = own.iter().any(|meta| meta["isLatest"] == false);
         if is_old || statuses.any(|status| status != "active") {
-            return Reading::LeftOut;
+            return ParsedServer::LeftOut;
         }
         let updated = own
             .iter()
             .find_map(|meta| meta["updatedAt"].as_str().or(meta["publishedAt"].as_str()));
         match read(server, updated) {
-            Some(listed) => Reading::Server(Box::new(listed)),
-            None => Reading::Malformed,
+            Some(listed) => ParsedServer::Server(Box::new(listed)),
+            None => ParsedServer::Malformed,
         }
     }
 }
 
-fn read(server: &Value, updated: Option<&str>) -> Option<Listed> {
+fn read(server: &Value, updated: Option<&str>) -> Option<RegistryServer> {
     let name = server["name"].as_str().filter(|name| is_name(name))?;
     let version = shown(server["version"].as_str()?, 128);
-    let listed = Listed {
+    let listed = RegistryServer {
         name: name.to_owned(),
         title: server["title"]
             .as_str()
@@ -210,9 +210,9 @@ mod tests {
 
     use super::*;
 
-    fn server(entry: Value) -> Listed {
-        match Listed::read(&entry) {
-            Reading::Server(listed) => *listed,
+    fn server(entry: Value) -> RegistryServer {
+        match RegistryServer::read(&entry) {
+            ParsedServer::Server(listed) => *listed,
             other => panic!("{other:?}"),
         }
     }
@@ -256,7 +256,7 @@ mod tests {
             json!({ "isLatest": false }),
         ] {
             let entry = json!({ "server": good, "_meta": { OFFICIAL: meta } });
-            assert_eq!(Listed::read(&entry), Reading::LeftOut);
+            assert_eq!(RegistryServer::read(&entry), ParsedServer::LeftOut);
         }
         let huge =
             json!({ "name": "a/b", "version": "1", "remotes": [{ "url": "x".repeat(70_000) }] });
@@ -272,7 +272,11 @@ mod tests {
             json!({ "name": 7, "version": "1" }),
             huge,
         ] {
-            assert_eq!(Listed::read(&entry), Reading::Malformed, "{entry}");
+            assert_eq!(
+                RegistryServer::read(&entry),
+                ParsedServer::Malformed,
+                "{entry}"
+            );
         }
     }
 }

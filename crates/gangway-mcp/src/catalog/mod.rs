@@ -14,9 +14,9 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{Cache, Document, Found};
-pub use fetch::{Bounds, Gathered, gather};
+pub use cache::{Cache, Document, Matches};
+pub use fetch::{FetchLimits, FetchedServers, gather};
 pub use fill::{BadInput, Filled};
-pub use listed::{Listed, Reading};
-pub use offer::{Offer, OfferKind, Place, Wanted};
+pub use listed::{ParsedServer, RegistryServer};
+pub use offer::{InputLocation, InputSpec, InstallOption, InstallOptionKind};
 pub use seed::seed;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    listed::{Argument, Input, Listed, Named, Packed, Remote, shown},
+    listed::{Argument, Input, NamedInput, RegistryPackage, RegistryServer, Remote, shown},
     names,
     refusal::{Refusal, not_installed, runtime_command, safe},
     template::Template,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OfferKind {
+pub enum InstallOptionKind {
     Npm,
     Pypi,
     Remote,
@@ -25,23 +25,23 @@ pub enum OfferKind {
 
 /// A way to install a server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
+pub struct InstallOption {
     /// Unique among the offers of a server.
     pub key: String,
-    pub kind: OfferKind,
+    pub kind: InstallOptionKind,
     /// The command or URL, for people.
     pub label: String,
     /// Why it cannot be installed.
     pub refusal: Option<String>,
-    pub inputs: Vec<Wanted>,
+    pub inputs: Vec<InputSpec>,
     pub(super) recipe: Recipe,
 }
 
 /// An input of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct InputSpec {
     pub name: String,
-    pub place: Place,
+    pub place: InputLocation,
     pub description: Option<String>,
     pub required: bool,
     pub secret: bool,
@@ -51,7 +51,7 @@ pub struct Wanted {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum InputLocation {
     Env,
     Argument,
     Header,
@@ -77,13 +77,13 @@ pub(super) struct Arg {
     pub(super) is_switch: bool,
 }
 
-impl Listed {
+impl RegistryServer {
     /// The offers of a server, with a policy for URLs.
     #[must_use]
-    pub fn offers(&self, policy: UrlPolicy) -> Vec<Offer> {
+    pub fn offers(&self, policy: UrlPolicy) -> Vec<InstallOption> {
         let packages = self.packages.iter().map(package);
         let remotes = self.remotes.iter().map(|one| remote(one, policy));
-        let mut offers: Vec<Offer> = packages.chain(remotes).collect();
+        let mut offers: Vec<InstallOption> = packages.chain(remotes).collect();
         let mut seen = BTreeMap::new();
         for offer in &mut offers {
             let times: &mut usize = seen.entry(offer.key.clone()).or_default();
@@ -96,11 +96,11 @@ impl Listed {
     }
 }
 
-fn package(packed: &Packed) -> Offer {
+fn package(packed: &RegistryPackage) -> InstallOption {
     let kind = match packed.registry_type.as_str() {
-        "npm" => OfferKind::Npm,
-        "pypi" => OfferKind::Pypi,
-        _ => OfferKind::Other,
+        "npm" => InstallOptionKind::Npm,
+        "pypi" => InstallOptionKind::Pypi,
+        _ => InstallOptionKind::Other,
     };
     let version = packed.version.as_deref().unwrap_or_default();
     let name = shown(&packed.identifier, 214);
@@ -112,7 +112,7 @@ fn package(packed: &Packed) -> Offer {
             shown(version, 64)
         ),
     };
-    let mut draft = Draft::default();
+    let mut draft = OptionDraft::default();
     let made = draft.package(packed, kind);
     let label = match &draft.recipe.package {
         Some(package) => {
@@ -130,48 +130,57 @@ fn words(arg: &Arg) -> Vec<String> {
     arg.flag.clone().into_iter().chain(value).collect()
 }
 
-fn remote(remote: &Remote, policy: UrlPolicy) -> Offer {
+fn remote(remote: &Remote, policy: UrlPolicy) -> InstallOption {
     let url = shown(&remote.url, 500);
-    let mut draft = Draft::default();
+    let mut draft = OptionDraft::default();
     let made = draft.remote(remote, policy);
-    draft.finish(format!("remote:{url}"), OfferKind::Remote, url, made)
+    draft.finish(
+        format!("remote:{url}"),
+        InstallOptionKind::Remote,
+        url,
+        made,
+    )
 }
 
 #[derive(Default)]
-struct Draft {
-    inputs: Vec<Wanted>,
+struct OptionDraft {
+    inputs: Vec<InputSpec>,
     recipe: Recipe,
 }
 
-impl Draft {
+impl OptionDraft {
     fn finish(
         self,
         key: String,
-        kind: OfferKind,
+        kind: InstallOptionKind,
         label: String,
         made: Result<(), Refusal>,
-    ) -> Offer {
+    ) -> InstallOption {
         let refusal = made.err();
         // A refused offer has no inputs.
-        let kept = if refusal.is_some() {
+        let stored = if refusal.is_some() {
             Self::default()
         } else {
             self
         };
-        Offer {
+        InstallOption {
             key,
             kind,
             label: shown(&label, 1000),
             refusal,
-            inputs: kept.inputs,
-            recipe: kept.recipe,
+            inputs: stored.inputs,
+            recipe: stored.recipe,
         }
     }
 
-    fn package(&mut self, packed: &Packed, kind: OfferKind) -> Result<(), Refusal> {
+    fn package(
+        &mut self,
+        packed: &RegistryPackage,
+        kind: InstallOptionKind,
+    ) -> Result<(), Refusal> {
         let (ecosystem, usual) = match kind {
-            OfferKind::Npm => (Ecosystem::Npm, "https://registry.npmjs.org"),
-            OfferKind::Pypi => (Ecosystem::Pypi, "https://pypi.org"),
+            InstallOptionKind::Npm => (Ecosystem::Npm, "https://registry.npmjs.org"),
+            InstallOptionKind::Pypi => (Ecosystem::Pypi, "https://pypi.org"),
             _ => return Err(not_installed(&packed.registry_type)),
         };
         if let Some(base) = &packed.registry_base_url
@@ -217,7 +226,7 @@ impl Draft {
                 is_required: true,
                 ..Input::default()
             });
-            self.want(name, Place::Url, &input)?;
+            self.want(name, InputLocation::Url, &input)?;
         }
         self.recipe.url = template;
         for header in &remote.headers {
@@ -227,13 +236,13 @@ impl Draft {
                     shown(&header.name, 60)
                 ));
             }
-            let template = self.value(&header.name, Place::Header, &header.input)?;
+            let template = self.value(&header.name, InputLocation::Header, &header.input)?;
             self.recipe.headers.push((header.name.clone(), template));
         }
         Ok(())
     }
 
-    fn variable(&mut self, variable: &Named) -> Result<(), Refusal> {
+    fn variable(&mut self, variable: &NamedInput) -> Result<(), Refusal> {
         let name = &variable.name;
         if !names::is_variable(name) {
             return Err(format!("{:?} is not a variable name", shown(name, 60)));
@@ -245,7 +254,7 @@ impl Draft {
             }
             return Ok(());
         }
-        let template = self.value(name, Place::Env, &variable.input)?;
+        let template = self.value(name, InputLocation::Env, &variable.input)?;
         self.recipe.env.push((name.clone(), template));
         Ok(())
     }
@@ -278,7 +287,7 @@ impl Draft {
         if is_switch && input.value.is_none() {
             input.choices = vec!["true".into(), "false".into()];
         }
-        let value = self.value(&own, Place::Argument, &input)?;
+        let value = self.value(&own, InputLocation::Argument, &input)?;
         self.recipe.args.push(Arg {
             flag: flag.map(str::to_owned),
             value,
@@ -288,7 +297,12 @@ impl Draft {
     }
 
     /// A fixed value with placeholders, or an input of this name.
-    fn value(&mut self, name: &str, place: Place, input: &Input) -> Result<Template, Refusal> {
+    fn value(
+        &mut self,
+        name: &str,
+        place: InputLocation,
+        input: &Input,
+    ) -> Result<Template, Refusal> {
         let Some(text) = &input.value else {
             self.want(name, place, input)?;
             return Ok(Template::input(name));
@@ -310,7 +324,7 @@ impl Draft {
         Ok(template)
     }
 
-    fn want(&mut self, name: &str, place: Place, input: &Input) -> Result<(), Refusal> {
+    fn want(&mut self, name: &str, place: InputLocation, input: &Input) -> Result<(), Refusal> {
         let default = input.default.as_deref().or(input.value.as_deref());
         for text in default
             .into_iter()
@@ -324,7 +338,7 @@ impl Draft {
             known.secret |= input.is_secret;
             return Ok(());
         }
-        self.inputs.push(Wanted {
+        self.inputs.push(InputSpec {
             name: name.to_owned(),
             place,
             description: input.description.as_deref().map(|text| shown(text, 500)),

@@ -25,7 +25,7 @@ pub(super) fn runtime_command(
     arguments: &[Argument],
     package: &Package,
 ) -> Result<Option<String>, Refusal> {
-    let mut words = arguments.iter().flat_map(|argument| {
+    let mut message = arguments.iter().flat_map(|argument| {
         let name = argument
             .name
             .as_deref()
@@ -33,13 +33,13 @@ pub(super) fn runtime_command(
         name.into_iter().chain(argument.input.value.as_deref())
     });
     let mut command = None;
-    while let Some(word) = words.next() {
+    while let Some(word) = message.next() {
         match (word, package.ecosystem()) {
             ("-y" | "--yes", Ecosystem::Npm) => {}
             ("--from", Ecosystem::Pypi) => {
-                let from = words.next().unwrap_or_default();
+                let from = message.next().unwrap_or_default();
                 let bare = from.split(['=', '@']).next().unwrap_or_default();
-                let program = words
+                let program = message
                     .next()
                     .filter(|word| names::is_flag(word) && !word.starts_with('-'));
                 let (true, Some(program)) = (bare == package.name(), program) else {

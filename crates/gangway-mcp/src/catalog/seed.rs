@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::listed::{Listed, Reading};
+use super::listed::{ParsedServer, RegistryServer};
 
 /// Servers that need no account. Their latest version is installed.
 #[must_use]
-pub fn seed() -> Vec<Listed> {
+pub fn seed() -> Vec<RegistryServer> {
     let folder = json!([{
         "type": "positional", "valueHint": "folder", "isRequired": true, "format": "filepath",
         "description": "The folder whose files it may read and change",
@@ -87,10 +87,10 @@ pub fn seed() -> Vec<Listed> {
                 "packageArguments": arguments,
             }],
         });
-        Listed::read(&entry)
+        RegistryServer::read(&entry)
     });
     let servers = listed.into_iter().filter_map(|reading| match reading {
-        Reading::Server(listed) => Some(*listed),
+        ParsedServer::Server(listed) => Some(*listed),
         _ => None,
     });
     servers.collect()

@@ -7,10 +7,10 @@ pub(super) const SECRET: &str = "${secret:";
 pub(super) const LONGEST: usize = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Template(pub(super) Vec<Piece>);
+pub(super) struct Template(pub(super) Vec<TemplatePart>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TemplatePart {
     Plain(String),
     Input(String),
 }
@@ -18,7 +18,7 @@ pub(super) enum Piece {
 impl Template {
     /// A single placeholder.
     pub(super) fn input(name: &str) -> Self {
-        Self(vec![Piece::Input(name.to_owned())])
+        Self(vec![TemplatePart::Input(name.to_owned())])
     }
 
     /// Parses `{name}` where `is_input` accepts the name. Anything else in braces is literal.
@@ -29,9 +29,9 @@ impl Template {
             match after.split_once('}') {
                 Some((name, behind)) if is_input(name) => {
                     if !plain.is_empty() {
-                        pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                        pieces.push(TemplatePart::Plain(std::mem::take(&mut plain)));
                     }
-                    pieces.push(Piece::Input(name.to_owned()));
+                    pieces.push(TemplatePart::Input(name.to_owned()));
                     rest = behind;
                 }
                 _ => {
@@ -42,15 +42,15 @@ impl Template {
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Plain(plain));
+            pieces.push(TemplatePart::Plain(plain));
         }
         Self(pieces)
     }
 
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Input(name) => Some(name.as_str()),
-            Piece::Plain(_) => None,
+            TemplatePart::Input(name) => Some(name.as_str()),
+            TemplatePart::Plain(_) => None,
         })
     }
 
@@ -59,8 +59,8 @@ impl Template {
         let (mut text, mut any) = (String::new(), false);
         for piece in &self.0 {
             match piece {
-                Piece::Plain(plain) => text.push_str(plain),
-                Piece::Input(name) => {
+                TemplatePart::Plain(plain) => text.push_str(plain),
+                TemplatePart::Input(name) => {
                     if let Some(value) = value(name) {
                         text.push_str(value);
                         any = true;
@@ -73,9 +73,9 @@ impl Template {
 
     /// For people: placeholders as `<name>`.
     pub(super) fn shown(&self) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Plain(plain) => plain.clone(),
-            Piece::Input(name) => format!("<{name}>"),
+        let piece = |piece: &TemplatePart| match piece {
+            TemplatePart::Plain(plain) => plain.clone(),
+            TemplatePart::Input(name) => format!("<{name}>"),
         };
         self.0.iter().map(piece).collect()
     }

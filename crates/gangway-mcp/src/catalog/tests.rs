@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::UrlPolicy;
 
-fn offers(packages: Value, remotes: Value) -> Vec<Offer> {
+fn offers(packages: Value, remotes: Value) -> Vec<InstallOption> {
     let entry = json!({ "name": "a/b", "version": "1", "packages": packages, "remotes": remotes });
-    match Listed::read(&entry) {
-        Reading::Server(listed) => listed.offers(UrlPolicy::PublicOnly),
+    match RegistryServer::read(&entry) {
+        ParsedServer::Server(listed) => listed.offers(UrlPolicy::PublicOnly),
         other => panic!("{other:?}"),
     }
 }
 
-fn package(change: Value) -> Offer {
+fn package(change: Value) -> InstallOption {
     let mut package = json!({ "registryType": "npm", "identifier": "@s/pkg", "version": "1.2.3" });
     for (name, value) in change.as_object().unwrap() {
         package[name] = value.clone();
@@ -98,7 +98,7 @@ fn a_package_becomes_a_command_with_its_inputs() {
     );
     assert_eq!(filled.secrets, given(&[("API_KEY", "s3cret")]));
     assert!(!format!("{filled:?}").contains("s3cret"));
-    for (wrong, words) in [
+    for (wrong, message) in [
         (("none", "x"), "unknown input"),
         (("LEVEL", "middle"), "one of low, high"),
         (("root", "a\nb"), "control"),
@@ -107,7 +107,7 @@ fn a_package_becomes_a_command_with_its_inputs() {
         let mut inputs = inputs.clone();
         inputs.insert(wrong.0.into(), wrong.1.into());
         let error = offer.fill(&inputs, named).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 
@@ -153,9 +153,9 @@ fn a_remote_server_becomes_a_url_with_headers() {
     assert_eq!(
         inputs,
         [
-            ("tenant", Place::Url, true, false),
-            ("token", Place::Header, true, true),
-            ("X-Optional", Place::Header, false, false)
+            ("tenant", InputLocation::Url, true, false),
+            ("token", InputLocation::Header, true, true),
+            ("X-Optional", InputLocation::Header, false, false)
         ]
     );
     let filled = all[0]
@@ -171,15 +171,15 @@ fn a_remote_server_becomes_a_url_with_headers() {
 
 #[test]
 fn what_gangway_does_not_install_says_why() {
-    for (kind, words) in [
+    for (kind, message) in [
         ("oci", "container"),
         ("mcpb", "bundle"),
         ("nuget", ".NET"),
         ("cargo", "unknown package type"),
     ] {
         let offer = package(json!({ "registryType": kind, "identifier": "docker.io/x/y:1" }));
-        assert_eq!(offer.kind, OfferKind::Other);
-        assert!(offer.refusal.unwrap().contains(words), "{kind}");
+        assert_eq!(offer.kind, InstallOptionKind::Other);
+        assert!(offer.refusal.unwrap().contains(message), "{kind}");
     }
 }
 

@@ -86,9 +86,9 @@ fn choose(package: &Package, names: &[String], command: Option<&str>) -> Result<
 }
 
 /// Program names, version, and the folder of the programs.
-type Inside = (Vec<String>, String, PathBuf);
+type PackageContents = (Vec<String>, String, PathBuf);
 
-fn npm(package: &Package, folder: &Path) -> Result<Inside, String> {
+fn npm(package: &Package, folder: &Path) -> Result<PackageContents, String> {
     let modules = folder.join("node_modules");
     let file = modules.join(package.name()).join("package.json");
     let unreadable = || format!("{package} has no valid package.json");
@@ -119,7 +119,7 @@ fn distinct(bins: &serde_json::Map<String, Value>, short: &str) -> Vec<String> {
     }
 }
 
-fn pypi(package: &Package, folder: &Path) -> Result<Inside, String> {
+fn pypi(package: &Package, folder: &Path) -> Result<PackageContents, String> {
     let wanted = normal(package.name());
     let version = environments(folder)
         .iter()

@@ -34,8 +34,8 @@ impl Output {
         Arc::clone(&self.journal)
     }
 
-    pub fn say(&self, text: &str) {
-        self.journal.say(Source::Host, text);
+    pub fn log(&self, text: &str) {
+        self.journal.log(Source::Host, text);
     }
 
     /// The kept lines, newest last, sanitized for terminals.

@@ -58,8 +58,8 @@ impl Run<'_> {
             Process::start(&launch, output.journal()).map_err(failed)?;
         // Prompts are not answered.
         drop(stdin);
-        let said = listen(stdout, output.journal(), Source::Stdout);
-        let said = AbortOnDropHandle::new(tokio::spawn(said));
+        let message = listen(stdout, output.journal(), Source::Stdout);
+        let message = AbortOnDropHandle::new(tokio::spawn(message));
         let ended = tokio::select! {
             ended = process.status() => Ok(ended),
             () = stop.cancelled() => Err(FetchError::Cancelled),
@@ -69,7 +69,7 @@ impl Run<'_> {
             }),
         };
         process.end(GRACE).await;
-        let _ = tokio::time::timeout(LAST_LINES, said).await;
+        let _ = tokio::time::timeout(LAST_LINES, message).await;
         match ended? {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(failed(

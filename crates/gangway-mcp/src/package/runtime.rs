@@ -65,18 +65,18 @@ async fn version(program: &Path, path: OsString) -> Result<String, String> {
         .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     if let Some(stdout) = child.stdout.take() {
         stdout
             .take(ANSWER)
-            .read_to_end(&mut said)
+            .read_to_end(&mut texts)
             .await
             .map_err(failed)?;
     }
     let status = child.wait().await.map_err(failed)?;
-    let said = String::from_utf8_lossy(&said);
+    let texts = String::from_utf8_lossy(&texts);
     // Some print their name first.
-    let version = said
+    let version = texts
         .split_whitespace()
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     match version.filter(|_| status.success()) {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_does_not_answer_is_not_waited_for() {
+    async fn a_program_that_does_not_answer_times_out() {
         let folder = tempfile::tempdir().unwrap();
         program(folder.path(), "slow", "#!/bin/sh\nexec /bin/sleep 600\n");
         tokio::time::pause();

@@ -3,15 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use gangway_mcp::{Answer, Asker, Host, Question, Settings};
+use gangway_mcp::{Asker, ElicitationAnswer, ElicitationRequest, Host, Settings};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-struct Patient(Answer);
+struct Patient(ElicitationAnswer);
 
 impl Asker for Patient {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         assert_eq!(question.message, "Which city?");
         let answer = self.0.clone();
         let slow = tokio::time::sleep(Duration::from_millis(600));
@@ -20,14 +20,14 @@ impl Asker for Patient {
 }
 
 #[tokio::test]
-async fn a_server_may_ask_a_person_and_the_call_waits_meanwhile() {
-    let rome = Answer::Accept(json!({"city": "Rome"}));
-    let cases: [(Option<Answer>, &str); 3] = [
+async fn a_server_may_ask_a_user_and_the_call_waits_meanwhile() {
+    let rome = ElicitationAnswer::Accept(json!({"city": "Rome"}));
+    let cases: [(Option<ElicitationAnswer>, &str); 3] = [
         (
             Some(rome),
             r#"{"action": "accept", "content": {"city": "Rome"}}"#,
         ),
-        (Some(Answer::Cancel), r#"{"action": "cancel"}"#),
+        (Some(ElicitationAnswer::Cancel), r#"{"action": "cancel"}"#),
         (None, r#"{"action": "decline"}"#),
     ];
     for (answer, expected) in cases {
@@ -38,21 +38,21 @@ async fn a_server_may_ask_a_person_and_the_call_waits_meanwhile() {
         };
         let host = Host::new(settings, asker);
         set_up(&host, vec![fault("")]).await;
-        let said = call(&host, "faults/ask", Value::Null).await.unwrap();
-        assert_eq!(said[0]["text"], expected);
+        let texts = call(&host, "faults/ask", Value::Null).await.unwrap();
+        assert_eq!(texts[0]["text"], expected);
     }
 }
 
 #[tokio::test]
-async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_tells_of_changes_when_asked_to()
+async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_sends_notifications_when_subscribed()
  {
-    let rome = Answer::Accept(json!({"city": "Rome"}));
+    let rome = ElicitationAnswer::Accept(json!({"city": "Rome"}));
     let host = Host::new(brisk(), Some(Arc::new(Patient(rome))));
     set_up(&host, vec![fault("modern")]).await;
     assert_eq!(status(&host).protocol.as_deref(), Some("2026-07-28"));
-    let said = call(&host, "faults/ask", Value::Null).await.unwrap();
+    let texts = call(&host, "faults/ask", Value::Null).await.unwrap();
     let answer = r#"kept {"action": "accept", "content": {"city": "Rome"}}"#;
-    assert_eq!(said[0]["text"], answer);
+    assert_eq!(texts[0]["text"], answer);
     until_said(&host, "listening").await;
     let mut changes = host.changes();
     call(&host, "faults/grow", Value::Null).await.unwrap();
@@ -65,14 +65,14 @@ async fn a_server_of_the_current_revision_asks_by_ending_the_call_and_tells_of_c
 struct Absent(tokio::sync::Notify);
 
 impl Asker for Absent {
-    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         self.0.notify_one();
         Box::pin(std::future::pending())
     }
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_holds_up_no_other_call() {
+async fn a_question_without_an_answer_delays_no_other_call() {
     for how in ["", "modern"] {
         let absent = Arc::new(Absent::default());
         let settings = Settings {

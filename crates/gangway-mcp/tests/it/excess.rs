@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::future::{BoxFuture, join_all};
 use gangway_core::ToolError;
-use gangway_mcp::{Answer, Asker, Host, Question, Settings};
+use gangway_mcp::{Asker, ElicitationAnswer, ElicitationRequest, Host, Settings};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -20,9 +20,9 @@ use crate::support::*;
 struct Annoyed(AtomicUsize);
 
 impl Asker for Annoyed {
-    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(std::future::ready(Answer::Cancel))
+        Box::pin(std::future::ready(ElicitationAnswer::Cancel))
     }
 }
 
@@ -40,7 +40,7 @@ async fn lists_without_end_and_long_names_are_cut() {
 }
 
 #[tokio::test]
-async fn a_question_out_of_nowhere_reaches_nobody() {
+async fn a_question_out_of_nowhere_is_ignored() {
     let person = Arc::<Annoyed>::default();
     let host = Host::new(brisk(), Some(person.clone()));
     set_up(&host, vec![fault("intrusive")]).await;
@@ -77,10 +77,10 @@ async fn a_server_that_reads_nothing_costs_its_callers_no_more_than_their_time()
 struct Slow;
 
 impl Asker for Slow {
-    fn ask(&self, _question: Question) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            Answer::Cancel
+            ElicitationAnswer::Cancel
         })
     }
 }

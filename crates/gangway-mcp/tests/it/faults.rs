@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::*;
 
 #[tokio::test]
-async fn broken_tools_are_told_and_the_others_work() {
+async fn broken_tools_are_reported_and_the_others_work() {
     let host = host(brisk(), vec![fault("")]).await;
     assert_eq!(status(&host).protocol.as_deref(), Some("2025-06-18"));
     let usable: Vec<String> = host.tools().iter().map(|t| t.name.to_string()).collect();
@@ -32,8 +32,8 @@ async fn broken_tools_are_told_and_the_others_work() {
     assert_eq!(echo.unwrap().tool.description, "Says it again.");
     until_said(&host, "a second tool named \"echo\"").await;
 
-    let said = call(&host, "faults/echo", json!({"text": "hi"})).await;
-    assert_eq!(said, Ok(json!([{"type": "text", "text": "hi"}])));
+    let message = call(&host, "faults/echo", json!({"text": "hi"})).await;
+    assert_eq!(message, Ok(json!([{"type": "text", "text": "hi"}])));
     assert!(call(&host, "faults/a/b c", Value::Null).await.is_ok());
     for wrong in [
         json!({}),
@@ -175,7 +175,7 @@ async fn why_not(spec: gangway_mcp::ServerSpec) -> String {
 }
 
 #[tokio::test]
-async fn servers_that_never_begin_are_given_up() {
+async fn servers_that_never_begin_time_out() {
     let mut missing = fault("");
     missing.transport =
         gangway_mcp::ServerSpec::stdio(id("x"), "/no/such/program", vec![]).transport;
@@ -206,8 +206,8 @@ async fn a_server_that_dies_of_the_newer_hello_or_chatters_is_understood() {
             ..brisk()
         };
         let host = host(settings, vec![fault(how)]).await;
-        let said = call(&host, "faults/echo", json!({"text": "hi"})).await;
-        assert!(said.is_ok(), "{how}: {said:?}");
+        let message = call(&host, "faults/echo", json!({"text": "hi"})).await;
+        assert!(message.is_ok(), "{how}: {message:?}");
         host
     };
     let (_, _, garbage) = tokio::join!(works("strict"), works("offended"), works("garbage"));
@@ -304,7 +304,7 @@ async fn a_slow_server_is_started_once_and_keeps_its_revision() {
 }
 
 #[tokio::test]
-async fn a_call_that_reports_progress_goes_on_beyond_its_time_limit() {
+async fn a_call_that_reports_progress_continues_beyond_its_timeout() {
     let mut spec = fault("");
     spec.timeout = Some(Duration::from_millis(700));
     let host = host(brisk(), vec![spec]).await;
@@ -329,14 +329,14 @@ async fn a_parameter_with_a_default_is_not_required_and_the_server_gets_the_defa
     let host = host(brisk(), vec![fault("")]).await;
     let listed = host.entry(&tool("faults/defaults")).unwrap();
     assert_eq!(listed.tool.input_schema["required"], json!(["city"]));
-    let said = call(&host, "faults/defaults", json!({"city": "Rome"}))
+    let texts = call(&host, "faults/defaults", json!({"city": "Rome"}))
         .await
         .unwrap();
     assert_eq!(
-        said[0]["text"],
+        texts[0]["text"],
         r#"{"area": {"km": 5}, "city": "Rome", "unit": "C"}"#
     );
-    let said = call(
+    let texts = call(
         &host,
         "faults/defaults",
         json!({"city": "Rome", "unit": "F", "area": null}),
@@ -344,7 +344,7 @@ async fn a_parameter_with_a_default_is_not_required_and_the_server_gets_the_defa
     .await
     .unwrap();
     assert_eq!(
-        said[0]["text"],
+        texts[0]["text"],
         r#"{"area": {"km": 5}, "city": "Rome", "unit": "F"}"#
     );
     let refused = call(&host, "faults/defaults", json!({"unit": "F"})).await;

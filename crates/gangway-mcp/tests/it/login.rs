@@ -19,15 +19,15 @@ struct Tokens(Mutex<HashMap<ServerId, String>>);
 
 impl TokenStore for Tokens {
     fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>> {
-        let kept = self.0.lock().unwrap().get(&server).cloned();
-        Box::pin(std::future::ready(Ok(kept)))
+        let stored = self.0.lock().unwrap().get(&server).cloned();
+        Box::pin(std::future::ready(Ok(stored)))
     }
 
     fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>> {
-        let mut kept = self.0.lock().unwrap();
+        let mut stored = self.0.lock().unwrap();
         match secret {
-            Some(secret) => kept.insert(server, secret),
-            None => kept.remove(&server),
+            Some(secret) => stored.insert(server, secret),
+            None => stored.remove(&server),
         };
         Box::pin(std::future::ready(Ok(())))
     }
@@ -49,7 +49,7 @@ fn answer(request: &str) -> String {
             .map(|(_, value)| value.trim())
     };
     let base = format!("http://{}", header("host:").unwrap());
-    let said = |value: Value| page("200 OK", "application/json", &value.to_string());
+    let message = |value: Value| page("200 OK", "application/json", &value.to_string());
     match path {
         "/mcp" if header("authorization:") == Some("Bearer sesame") => {
             mcp(request, "application/json", 9)
@@ -71,16 +71,16 @@ fn answer(request: &str) -> String {
              scope=\"read\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         ),
         "/about-narrow" => {
-            said(json!({"resource": format!("{base}/narrow"), "authorization_servers": [base]}))
+            message(json!({"resource": format!("{base}/narrow"), "authorization_servers": [base]}))
         }
         "/mcp" => format!(
             "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"{base}/about\"\r\n\
              content-length: 0\r\nconnection: close\r\n\r\n"
         ),
         "/about" => {
-            said(json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]}))
+            message(json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]}))
         }
-        "/.well-known/oauth-authorization-server" => said(json!({
+        "/.well-known/oauth-authorization-server" => message(json!({
             "issuer": base, "authorization_endpoint": format!("{base}/login"),
             "token_endpoint": format!("{base}/token"), "registration_endpoint": format!("{base}/register"),
             "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]})),
@@ -93,7 +93,7 @@ fn answer(request: &str) -> String {
         ),
         // A real server would verify the challenge; here the verifier must be present.
         "/token" if request.contains("code=good") && request.contains("code_verifier=") => {
-            said(json!({"access_token": "sesame", "token_type": "Bearer", "expires_in": 3600}))
+            message(json!({"access_token": "sesame", "token_type": "Bearer", "expires_in": 3600}))
         }
         "/token" => page(
             "400 Bad Request",
@@ -110,7 +110,7 @@ fn query(url: &str, key: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_person_logs_in_once_and_the_token_is_kept_for_that_url_alone() {
+async fn a_user_logs_in_once_and_the_token_is_kept_for_that_url_alone() {
     let (url, _) = web(|request| (answer(&request), None)).await;
     let tokens = Arc::new(Tokens::default());
     let settings = || Settings {
@@ -203,7 +203,7 @@ async fn a_call_that_needs_more_than_was_granted_asks_for_that_and_what_was_gran
 }
 
 #[tokio::test]
-async fn a_token_that_is_no_longer_good_leaves_the_server_wanting_a_login() {
+async fn a_token_that_is_no_longer_valid_leaves_the_server_wanting_a_login() {
     let good = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let still = good.clone();
     let (url, _) = web(move |request| {

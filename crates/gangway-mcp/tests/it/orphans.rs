@@ -64,8 +64,8 @@ async fn when_the_host_is_killed_its_servers_and_their_children_end() {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(host.stdout.take().unwrap()).lines();
-        let line = said.next_line().await.unwrap().unwrap();
+        let mut message = BufReader::new(host.stdout.take().unwrap()).lines();
+        let line = message.next_line().await.unwrap().unwrap();
         let pids = pids(&line);
         assert!(
             pids.len() == 3 && pids.iter().all(|pid| is_running(*pid)),
@@ -83,8 +83,8 @@ async fn a_server_that_is_stopped_goes_with_its_children_however_stubborn() {
         let is_guarded = guard.is_some();
         let settings = Settings { guard, ..brisk() };
         let host = host(settings, vec![fault("stubborn")]).await;
-        let said = call(&host, "faults/children", Value::Null).await.unwrap();
-        let mut pids = pids(said[0]["text"].as_str().unwrap());
+        let texts = call(&host, "faults/children", Value::Null).await.unwrap();
+        let mut pids = pids(texts[0]["text"].as_str().unwrap());
         pids.extend(status(&host).process);
         host.shutdown().await;
         if !is_guarded {
@@ -98,7 +98,7 @@ async fn a_server_that_is_stopped_goes_with_its_children_however_stubborn() {
 }
 
 #[tokio::test]
-async fn the_guard_hands_on_the_exit_code_and_what_was_said() {
+async fn the_guard_passes_on_the_exit_code_and_what_was_said() {
     let guard = Some(vec![supervised().into(), "guard".into()]);
     let settings = Settings {
         guard,

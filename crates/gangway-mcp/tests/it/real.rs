@@ -17,7 +17,7 @@ fn text(value: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn everything_is_spoken_to_in_every_way() {
+async fn everything_handles_every_kind_of_request() {
     let host = host(Settings::default(), vec![npm("everything", &[])]).await;
     let seen = status(&host);
     assert_eq!(seen.protocol.as_deref(), Some("2025-11-25"));
@@ -60,13 +60,16 @@ async fn everything_is_spoken_to_in_every_way() {
         .iter()
         .find(|t| t.name.tool().contains("long-running"));
     let long = &long.expect("a tool that takes long").name;
-    let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
-    let sink = heard.clone();
+    let received: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let sink = received.clone();
     let sink = Arc::new(move |progress| sink.lock().unwrap().push(progress));
     let arguments = json!({"duration": 0.3, "steps": 3});
     host.call("t", long, arguments, Some(sink)).await.unwrap();
-    let heard = std::mem::take(&mut *heard.lock().unwrap());
-    assert!(heard.len() >= 2 && heard[0].total == Some(3.0), "{heard:?}");
+    let received = std::mem::take(&mut *received.lock().unwrap());
+    assert!(
+        received.len() >= 2 && received[0].total == Some(3.0),
+        "{received:?}"
+    );
     let endless = json!({"duration": 1000, "steps": 3});
     let dropped = host.call("t", long, endless, None);
     assert!(

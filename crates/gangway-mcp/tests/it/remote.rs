@@ -60,10 +60,10 @@ async fn everything_at(kind: &str, port: u16) -> Child {
 async fn a_server_over_streamable_http_is_used_and_missed_when_it_goes() {
     let (mut child, port) = everything("streamableHttp").await;
     let host = host(brisk(), vec![at(&format!("http://127.0.0.1:{port}/mcp"))]).await;
-    let said = call(&host, "remote/echo", json!({"message": "hi"}))
+    let texts = call(&host, "remote/echo", json!({"message": "hi"}))
         .await
         .unwrap();
-    assert_eq!(said[0]["text"], "Echo: hi");
+    assert_eq!(texts[0]["text"], "Echo: hi");
     child.kill().await.unwrap();
     let gone = call(&host, "remote/echo", json!({"message": "hi"})).await;
     assert!(matches!(gone, Err(ToolError::Unavailable(_))), "{gone:?}");
@@ -110,18 +110,18 @@ async fn a_call_just_after_a_restart_of_its_server_is_answered() {
     let host = host(brisk(), vec![at(&url)]).await;
     child.kill().await.unwrap();
     let _back = everything_at("streamableHttp", port).await;
-    let said = call(&host, "remote/echo", json!({"message": "hi"})).await;
-    assert_eq!(said.unwrap()[0]["text"], "Echo: hi");
+    let message = call(&host, "remote/echo", json!({"message": "hi"})).await;
+    assert_eq!(message.unwrap()[0]["text"], "Echo: hi");
 }
 
 #[tokio::test]
 async fn a_server_over_the_older_http_with_events_is_used() {
     let (mut child, port) = everything("sse").await;
     let host = host(brisk(), vec![at(&format!("http://127.0.0.1:{port}/sse"))]).await;
-    let said = call(&host, "remote/echo", json!({"message": "hi"}))
+    let texts = call(&host, "remote/echo", json!({"message": "hi"}))
         .await
         .unwrap();
-    assert_eq!(said[0]["text"], "Echo: hi");
+    assert_eq!(texts[0]["text"], "Echo: hi");
     child.kill().await.unwrap();
     until(&host, |state| *state != State::Ready).await;
 }
@@ -147,11 +147,11 @@ pub async fn web(
                     read += n;
                     let text = String::from_utf8_lossy(&request[..read]).into_owned();
                     if is_whole(&text) {
-                        let (said, pause) = answer(text);
+                        let (message, pause) = answer(text);
                         match pause {
-                            None => drop(socket.write_all(said.as_bytes()).await),
+                            None => drop(socket.write_all(message.as_bytes()).await),
                             Some(pause) => {
-                                for byte in said.bytes() {
+                                for byte in message.bytes() {
                                     if socket.write_all(&[byte]).await.is_err() {
                                         return;
                                     }
@@ -248,7 +248,7 @@ async fn refused(url: &str, policy: UrlPolicy, settings: Settings) -> String {
 }
 
 #[tokio::test]
-async fn what_is_no_mcp_server_or_too_slow_is_told_as_such() {
+async fn what_is_no_mcp_server_or_too_slow_is_reported() {
     let (url, _) = web(|_| (page("200 OK", "text/html", "<h1>Hello</h1>"), None)).await;
     let why = refused(&url, UrlPolicy::Any, brisk()).await;
     assert!(

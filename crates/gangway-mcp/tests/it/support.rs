@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use gangway_core::{ToolError, ToolName};
-use gangway_mcp::{Host, Line, ServerId, ServerSpec, Settings, State, Status};
+use gangway_mcp::{Host, JournalLine, ServerId, ServerSpec, Settings, State, Status};
 use serde_json::Value;
 
 /// Longer than anything here takes; only a bug waits for it.
@@ -105,12 +105,12 @@ pub async fn until(host: &Host, wanted: impl Fn(&State) -> bool) -> Status {
     }
 }
 
-pub fn logs(host: &Host) -> Vec<Line> {
+pub fn logs(host: &Host) -> Vec<JournalLine> {
     host.logs(&status(host).id, 0).unwrap()
 }
 
 /// Waits for a line in the log of the only server. Its standard error is not synchronized with its results.
-pub async fn until_said(host: &Host, text: &str) -> Line {
+pub async fn until_said(host: &Host, text: &str) -> JournalLine {
     for _ in 0..600 {
         if let Some(line) = logs(host).into_iter().find(|line| line.text.contains(text)) {
             return line;

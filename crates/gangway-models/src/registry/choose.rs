@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use super::{Instance, Kind, State};
 
-type Found = (Arc<Instance>, Option<String>);
+type Selection = (Arc<Instance>, Option<String>);
 
 /// Names for the default.
 const ANY: [&str; 3] = ["default", "auto", "gangway"];
 
 impl State {
     /// The provider and model that `wish` names: `id/model`, `kind/model`, `id`, `kind`, or a model's name.
-    pub(super) fn pick(&self, wish: Option<&str>) -> Option<Found> {
-        let Some(wish) = wish.filter(|wish| !wish.is_empty() && !ANY.contains(wish)) else {
+    pub(super) fn pick(&self, request: Option<&str>) -> Option<Selection> {
+        let Some(request) = request.filter(|request| !request.is_empty() && !ANY.contains(request))
+        else {
             return self.default();
         };
-        if let Some(found) = self.named(wish) {
+        if let Some(found) = self.named(request) {
             return Some(found);
         }
-        let has = |one: &&Arc<Instance>| one.models().iter().any(|name| name == wish);
+        let has = |one: &&Arc<Instance>| one.models().iter().any(|name| name == request);
         let default = self.default();
         let owner = match &default {
             Some((one, _)) if has(&one) => Some(Arc::clone(one)),
@@ -26,12 +27,12 @@ impl State {
         };
         // An unknown name goes to the default provider, whose error is the most useful; one that names a provider is
         // never sent to another.
-        let foreign = wish.contains('/') || Kind::from_name(wish).is_some();
+        let foreign = request.contains('/') || Kind::from_name(request).is_some();
         let owner = owner.or(default.map(|(one, _)| one).filter(|_| !foreign))?;
-        Some((owner, Some(wish.to_owned())))
+        Some((owner, Some(request.to_owned())))
     }
 
-    pub(super) fn default(&self) -> Option<Found> {
+    pub(super) fn default(&self) -> Option<Selection> {
         match self.choice.as_deref() {
             // The user's choice is not replaced silently, even when it is gone.
             Some(choice) => self.named(choice),
@@ -40,10 +41,10 @@ impl State {
     }
 
     /// The instance with this id, or the default of this kind, with the model after a slash.
-    fn named(&self, wish: &str) -> Option<Found> {
-        let (head, model) = match wish.split_once('/') {
+    fn named(&self, request: &str) -> Option<Selection> {
+        let (head, model) = match request.split_once('/') {
             Some((head, model)) => (head, Some(model.to_owned()).filter(|m| !m.is_empty())),
-            None => (wish, None),
+            None => (request, None),
         };
         let by_id = self.instances.iter().find(|one| one.spec.id == head);
         let kind = || Kind::from_name(head).and_then(|kind| self.of_kind(kind));
@@ -120,9 +121,9 @@ mod tests {
         }
     }
 
-    fn pick(state: &State, wish: &str) -> Option<(String, Option<String>)> {
-        let wish = Some(wish).filter(|wish| !wish.is_empty());
-        let (one, model) = state.pick(wish)?;
+    fn pick(state: &State, request: &str) -> Option<(String, Option<String>)> {
+        let request = Some(request).filter(|request| !request.is_empty());
+        let (one, model) = state.pick(request)?;
         Some((one.spec.id.clone(), model))
     }
 
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn when_nobody_chose_ollama_goes_before_llamafile_a_key_and_the_embedded_model() {
+    fn without_a_choice_ollama_goes_before_llamafile_a_key_and_the_embedded_model() {
         let all = [
             instance("embedded", Kind::Embedded, Some(&["small"])),
             instance("openai", Kind::OpenAi, Some(&["gpt"])),
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_run_is_passed_over_unless_the_person_chose_it() {
+    fn what_does_not_run_is_passed_over_unless_the_user_chose_it() {
         let all = [
             instance("ollama", Kind::Ollama, None),
             instance("embedded", Kind::Embedded, Some(&["small"])),
@@ -198,8 +199,8 @@ mod tests {
             found("home", Some("unheard-of"))
         );
         // A mistyped or unconfigured provider is not replaced by another.
-        for wish in ["opneai/gpt", "anthropic/claude", "anthropic", "home2/a"] {
-            assert_eq!(pick(&state, wish), None, "{wish}");
+        for request in ["opneai/gpt", "anthropic/claude", "anthropic", "home2/a"] {
+            assert_eq!(pick(&state, request), None, "{request}");
         }
     }
 

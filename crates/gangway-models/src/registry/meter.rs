@@ -35,7 +35,7 @@ pub enum Outcome {
 }
 
 #[derive(Debug)]
-pub struct Ended<'a> {
+pub struct RequestEnd<'a> {
     pub provider: &'a str,
     pub outcome: Outcome,
     /// Input tokens, if the provider reported them.
@@ -44,7 +44,7 @@ pub struct Ended<'a> {
     pub output: u64,
 }
 
-type Listener = Box<dyn Fn(&Ended<'_>) + Send + Sync>;
+type Listener = Box<dyn Fn(&RequestEnd<'_>) + Send + Sync>;
 
 pub(super) struct Meter {
     active: AtomicUsize,
@@ -136,7 +136,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.meter.active.fetch_sub(1, Ordering::Relaxed);
-        (self.meter.ended)(&Ended {
+        (self.meter.ended)(&RequestEnd {
             provider: &self.provider,
             outcome: self.outcome,
             input: self.input,

@@ -17,11 +17,11 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture, future::join_all};
 pub use instance::{Health, Instance, Kind, Spec};
 use meter::Meter;
-pub use meter::{Activity, Ended, Outcome};
+pub use meter::{Activity, Outcome, RequestEnd};
 use parking_lot::RwLock;
 use tokio::sync::Mutex;
 
-use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, told_tools};
+use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, prompt_tools};
 
 /// The timeout of a health check.
 const LOOK: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ impl Registry {
     #[must_use]
     pub fn new(
         embedded: Arc<dyn Provider>,
-        ended: impl Fn(&Ended<'_>) + Send + Sync + 'static,
+        ended: impl Fn(&RequestEnd<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self {
             state: RwLock::default(),
@@ -196,26 +196,26 @@ impl Registry {
 
     async fn pick(
         &self,
-        wish: Option<&str>,
+        request: Option<&str>,
     ) -> Result<(Arc<Instance>, Option<String>), ModelError> {
         self.looked_once().await;
-        if let Some(found) = self.state().pick(wish) {
+        if let Some(found) = self.state().pick(request) {
             return Ok(found);
         }
         // A provider may have just been started.
         self.detect_unless_fresh().await;
         let state = self.state();
-        state.pick(wish).ok_or_else(|| {
-            let words = match (wish, &state.choice) {
-                (Some(wish), _) if state.default().is_some() => format!(
-                    "Model {wish:?} not found: no provider has that name or lists that model. The Models page and `/v1/models` list all models."
+        state.pick(request).ok_or_else(|| {
+            let message = match (request, &state.choice) {
+                (Some(request), _) if state.default().is_some() => format!(
+                    "Model {request:?} not found: no provider has that name or lists that model. The Models page and `/v1/models` list all models."
                 ),
                 (_, Some(choice)) => format!(
                     "The default model is {choice:?}, but its provider does not exist. Choose another with `gangway models use` or on the Models page."
                 ),
                 (_, None) => NO_MODEL.to_owned(),
             };
-            ModelError::new(Failure::NoModel, words)
+            ModelError::new(Failure::NoModel, message)
         })
     }
 }
@@ -241,18 +241,18 @@ impl Provider for Registry {
             if let Some(problem) = instance.unusable() {
                 return Err(problem);
             }
-            let told = !request.tools.is_empty() && !instance.supports_tools();
-            let forced = told
+            let message = !request.tools.is_empty() && !instance.supports_tools();
+            let forced = message
                 && matches!(
                     request.tool_choice,
                     ToolChoice::Required | ToolChoice::Named(_)
                 );
-            if told {
-                request = told_tools::in_words(request);
+            if message {
+                request = prompt_tools::in_prompt(request);
             }
             let run = self.meter.begin(&instance.spec.id);
             match instance.provider().chat(request).await {
-                Ok(pieces) if told => Ok(run.watch(told_tools::find_calls(pieces, forced))),
+                Ok(pieces) if message => Ok(run.watch(prompt_tools::find_calls(pieces, forced))),
                 Ok(pieces) => Ok(run.watch(pieces)),
                 Err(error) => {
                     run.failed(&error);

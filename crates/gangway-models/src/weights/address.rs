@@ -21,7 +21,7 @@ pub fn shown(url: &Url) -> String {
 }
 
 /// The error without the URL, which may contain a secret.
-pub(super) fn told(error: &reqwest::Error) -> String {
+pub(super) fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "did not answer in time".into();
     }
@@ -66,7 +66,10 @@ pub(super) fn download_client() -> Result<Client, WeightsError> {
         .redirect(policy)
         .build()
         .map_err(|error| {
-            WeightsError::refused(&"the network", format!("cannot be used: {}", told(&error)))
+            WeightsError::refused(
+                &"the network",
+                format!("cannot be used: {}", describe(&error)),
+            )
         })
 }
 

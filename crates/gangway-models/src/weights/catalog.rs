@@ -12,7 +12,7 @@ pub struct Pin {
 
 /// A model known by name, published inside a Python package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct CatalogEntry {
     /// Its local name.
     pub name: ModelName,
     /// For people.
@@ -32,8 +32,8 @@ pub struct Known {
 /// The default of `gangway models pull`.
 pub const USUAL: &str = "smollm2-135m-instruct";
 
-pub fn known() -> Result<Vec<Known>, WeightsError> {
-    Ok(vec![Known {
+pub fn known() -> Result<Vec<CatalogEntry>, WeightsError> {
+    Ok(vec![CatalogEntry {
         name: ModelName::parse(USUAL)?,
         title: "SmolLM2-135M-Instruct, Q4_1".into(),
         license: "Apache-2.0".into(),

@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     Progress, Step, WeightsError,
-    address::{shown, told},
+    address::{describe, shown},
     part::{Claim, Origin, ensure_room},
 };
 
@@ -40,14 +40,14 @@ pub(super) struct Fetch<'a> {
     pub(super) progress: &'a watch::Sender<Progress>,
 }
 
-enum Ended {
+enum FetchEnd {
     /// Retry.
     Broke { reason: String, got: u64 },
     /// Do not retry.
     Failed(WeightsError),
 }
 
-impl From<WeightsError> for Ended {
+impl From<WeightsError> for FetchEnd {
     fn from(error: WeightsError) -> Self {
         Self::Failed(error)
     }
@@ -65,8 +65,8 @@ impl Fetch<'_> {
             }
             match self.attempt(there).await {
                 Ok(()) => return Ok(resumed),
-                Err(Ended::Failed(error)) => return Err(error),
-                Err(Ended::Broke { reason, got }) => {
+                Err(FetchEnd::Failed(error)) => return Err(error),
+                Err(FetchEnd::Broke { reason, got }) => {
                     fruitless = if got > 0 { 0 } else { fruitless + 1 };
                     if fruitless == FRUITLESS {
                         let at = shown(self.url);
@@ -95,7 +95,7 @@ impl Fetch<'_> {
         Ok(there)
     }
 
-    async fn attempt(&self, there: u64) -> Result<(), Ended> {
+    async fn attempt(&self, there: u64) -> Result<(), FetchEnd> {
         let Some(response) = self.ask(there).await? else {
             return Ok(());
         };
@@ -120,7 +120,7 @@ impl Fetch<'_> {
     }
 
     /// Requests the missing range; `None` when the file is complete.
-    async fn ask(&self, there: u64) -> Result<Option<Response>, Ended> {
+    async fn ask(&self, there: u64) -> Result<Option<Response>, FetchEnd> {
         let mut request = self.client.get(self.url.clone());
         if there > 0 {
             request = request.header(header::RANGE, format!("bytes={there}-"));
@@ -129,11 +129,11 @@ impl Fetch<'_> {
             }
         }
         let response = request.send().await.map_err(|error| {
-            let reason = told(&error);
+            let reason = describe(&error);
             if error.is_redirect() || error.is_builder() {
-                return Ended::Failed(WeightsError::refused(&shown(self.url), reason));
+                return FetchEnd::Failed(WeightsError::refused(&shown(self.url), reason));
             }
-            Ended::Broke { reason, got: 0 }
+            FetchEnd::Broke { reason, got: 0 }
         })?;
         let status = response.status();
         let reason = format!("responded with {status}");
@@ -146,18 +146,18 @@ impl Fetch<'_> {
                     return Ok(None);
                 }
                 self.claim.discard()?;
-                Err(Ended::Broke { reason, got: 0 })
+                Err(FetchEnd::Broke { reason, got: 0 })
             }
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                Err(Ended::Broke { reason, got: 0 })
+                Err(FetchEnd::Broke { reason, got: 0 })
             }
-            _ if status.is_server_error() => Err(Ended::Broke { reason, got: 0 }),
+            _ if status.is_server_error() => Err(FetchEnd::Broke { reason, got: 0 }),
             _ => Err(WeightsError::refused(&shown(self.url), reason).into()),
         }
     }
 
     /// The offset of the response. A server may send the whole file instead of the range.
-    fn place(&self, response: &Response, there: u64) -> Result<u64, Ended> {
+    fn place(&self, response: &Response, there: u64) -> Result<u64, FetchEnd> {
         if response.status() == StatusCode::OK {
             return Ok(0);
         }
@@ -171,10 +171,15 @@ impl Fetch<'_> {
         }
         self.claim.discard()?;
         let reason = "sent a different range than requested".into();
-        Err(Ended::Broke { reason, got: 0 })
+        Err(FetchEnd::Broke { reason, got: 0 })
     }
 
-    async fn write(&self, response: Response, from: u64, total: Option<u64>) -> Result<(), Ended> {
+    async fn write(
+        &self,
+        response: Response,
+        from: u64,
+        total: Option<u64>,
+    ) -> Result<(), FetchEnd> {
         let path = &self.claim.part;
         let failed = WeightsError::io(path);
         let mut options = OpenOptions::new();
@@ -190,7 +195,7 @@ impl Fetch<'_> {
             let chunk = match chunk {
                 Ok(chunk) => chunk,
                 Err(error) => {
-                    broke = Some(told(&error));
+                    broke = Some(describe(&error));
                     break;
                 }
             };
@@ -213,7 +218,7 @@ impl Fetch<'_> {
             broke = Some("closed the connection too soon".into());
         }
         match broke {
-            Some(reason) => Err(Ended::Broke {
+            Some(reason) => Err(FetchEnd::Broke {
                 reason,
                 got: at - from,
             }),
@@ -221,8 +226,8 @@ impl Fetch<'_> {
         }
     }
 
-    fn wrong_size(&self, expected: u64, found: &str) -> Ended {
-        Ended::Failed(WeightsError::WrongSize {
+    fn wrong_size(&self, expected: u64, found: &str) -> FetchEnd {
+        FetchEnd::Failed(WeightsError::WrongSize {
             what: self.what.to_owned(),
             expected,
             found: found.to_owned(),

@@ -68,8 +68,8 @@ impl Figures {
         let counts = COUNTS.iter().filter_map(|(name, range)| {
             let count = self.count(architecture, name)?;
             let (least, most) = (range.start(), range.end());
-            let told = format!("its {name} is {count}, but must be {least} to {most}");
-            (!range.contains(&count)).then_some(told)
+            let message = format!("its {name} is {count}, but must be {least} to {most}");
+            (!range.contains(&count)).then_some(message)
         });
         let epsilons = EPSILONS.iter().filter_map(|name| {
             let Some(Figure::Real(real)) = self.figure(architecture, name) else {

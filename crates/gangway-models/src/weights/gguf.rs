@@ -82,7 +82,7 @@ impl Gguf {
         }
         let tensors = head.count("tensors", MAX_TENSORS)?;
         let keys = head.count("keys", MAX_KEYS)?;
-        let mut found = Found::default();
+        let mut found = GgufInfo::default();
         for _ in 0..keys {
             found.take(&mut head)?;
         }
@@ -91,7 +91,7 @@ impl Gguf {
 }
 
 #[derive(Default)]
-struct Found {
+struct GgufInfo {
     architecture: Option<String>,
     name: Option<String>,
     template: bool,
@@ -100,7 +100,7 @@ struct Found {
     figures: Figures,
 }
 
-impl Found {
+impl GgufInfo {
     fn take(&mut self, head: &mut Head<impl Read + Seek>) -> Result<(), Unusable> {
         let key = head.text()?.unwrap_or_default();
         let kind = head.u32()?;

@@ -32,7 +32,7 @@ pub(super) async fn find_file(
     let at = shown(&page);
     let failed = |error: reqwest::Error| WeightsError::Refused {
         at: at.clone(),
-        reason: super::address::told(&error),
+        reason: super::address::describe(&error),
     };
     let request = client.get(page.clone()).header("accept", "text/html");
     let response = request.send().await.map_err(&failed)?;

@@ -11,7 +11,7 @@ use super::WeightsError;
 const MOST: u64 = 64 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct WeightsRecord {
     /// A URL without secrets, or a path.
     pub source: String,
     /// `None` for a link, whose file may change at any time.
@@ -20,7 +20,7 @@ pub struct Note {
     pub added_at: Timestamp,
 }
 
-impl Note {
+impl WeightsRecord {
     pub(super) fn new(source: impl Into<String>, sha256: Option<String>) -> Self {
         Self {
             source: source.into(),

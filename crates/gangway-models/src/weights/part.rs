@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::{ModelName, Shelf, WeightsError};
+use super::{ModelName, WeightsError, WeightsStore};
 
 /// The exclusive right to download a model, released on drop.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub(super) struct Origin {
 
 impl Claim {
     /// Fails when another process has it.
-    pub(super) fn take(shelf: &Shelf, name: &ModelName) -> Result<Self, WeightsError> {
-        shelf.make_folder()?;
+    pub(super) fn take(store: &WeightsStore, name: &ModelName) -> Result<Self, WeightsError> {
+        store.make_folder()?;
         // Names of models do not begin with a dot.
-        let place = |kind: &str| shelf.folder().join(format!(".{name}.{kind}"));
+        let place = |kind: &str| store.folder().join(format!(".{name}.{kind}"));
         let path = place("lock");
         let failed = WeightsError::io(&path);
         let mut options = OpenOptions::new();

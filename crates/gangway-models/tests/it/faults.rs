@@ -14,7 +14,7 @@ fn half() -> Vec<Piece> {
 }
 
 #[tokio::test]
-async fn a_provider_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
+async fn a_provider_that_stops_responding_times_out_and_its_output_is_kept() {
     for wire in WIRES {
         let (pieces, error) = wire
             .chat(&Fake::streams(&[&wire.text("half")]).then_silent())
@@ -28,7 +28,7 @@ async fn a_provider_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
 }
 
 #[tokio::test]
-async fn a_provider_that_never_says_a_word_is_given_up() {
+async fn a_provider_that_never_responds_times_out() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", silent.local_addr().unwrap());
     for wire in WIRES {
@@ -152,15 +152,15 @@ async fn what_a_stream_may_hold_besides_is_passed_over() {
         let (pieces, error) = wire.chat(&fake).await;
         assert!(error.is_none(), "{wire:?} {harmless:?}: {error:?}");
         // Unknown fields are passed through.
-        let said = pieces
+        let message = pieces
             .iter()
             .find(|piece| !matches!(piece, Piece::Passed(_)));
-        assert_eq!(said, half().first(), "{wire:?}");
+        assert_eq!(message, half().first(), "{wire:?}");
     }
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_by_its_kind_with_the_wait_that_was_asked_for() {
+async fn a_refusal_is_reported_by_type_with_the_requested_delay() {
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(90);
     let date = soon.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     let page = "<html><body>Bad gateway</body></html>";
@@ -205,7 +205,7 @@ fn peak_mib() -> u64 {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_answer_without_end_is_given_up_and_takes_no_memory_on_the_way() {
+async fn an_answer_without_end_is_cancelled_and_takes_no_memory() {
     for wire in WIRES {
         let piece = wire.text(&"on and on ".repeat(2000));
         let base = Fake::streams(&[&piece]).without_end().start().await;

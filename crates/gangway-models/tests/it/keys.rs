@@ -12,12 +12,12 @@ use super::{
 async fn a_key_that_an_error_repeats_is_taken_out_wherever_the_words_are_cut() {
     for wire in WIRES {
         for before in [0, 495, 640] {
-            let words = format!("{}{KEY} tail", "x".repeat(before));
-            let body = json!({ "error": { "message": words } }).to_string();
+            let message = format!("{}{KEY} tail", "x".repeat(before));
+            let body = json!({ "error": { "message": message } }).to_string();
             for fake in [
                 Fake::answers(401, &[], &body),
-                Fake::answers(500, &[], &words),
-                Fake::streams(&[&wire.error(&words)]),
+                Fake::answers(500, &[], &message),
+                Fake::streams(&[&wire.error(&message)]),
             ] {
                 let (_, error) = wire.chat(&fake).await;
                 let shown = format!("{:?}", error.unwrap());

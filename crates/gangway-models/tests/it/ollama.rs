@@ -15,7 +15,7 @@ async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelErro
 }
 
 #[tokio::test]
-async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
+async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
     let fake = Fake::streams(&[
         "{\"message\":{\"role\":\"assistant\",\"content\":\"Let me \"},\"done\":false}\n{\"message\":{\"content\":\"see\"}",
         ",\"done\":false}\n",
@@ -62,9 +62,9 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_heard() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_or_fails_is_told_as_such() {
+async fn a_stream_that_breaks_off_or_fails_is_reported() {
     let half = "{\"message\":{\"content\":\"half\"},\"done\":false}\n";
-    for (chunks, words) in [
+    for (chunks, text) in [
         (vec![half], "stopped in the middle"),
         (
             vec![half, "{\"error\":\"out of memory\"}\n"],
@@ -75,6 +75,6 @@ async fn a_stream_that_breaks_off_or_fails_is_told_as_such() {
         let error = chat(&Fake::streams(&chunks), ChatRequest::default())
             .await
             .unwrap_err();
-        assert!(error.message.contains(words), "{error}");
+        assert!(error.message.contains(text), "{error}");
     }
 }

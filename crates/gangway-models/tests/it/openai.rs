@@ -23,7 +23,7 @@ fn event(value: serde_json::Value) -> String {
 }
 
 #[tokio::test]
-async fn a_tool_call_in_pieces_becomes_one_call() {
+async fn a_tool_call_in_chunks_becomes_one_call() {
     let call = |arguments: &str| {
         event(
             json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] } }] }),
@@ -150,7 +150,7 @@ async fn text_that_is_cut_in_the_middle_of_a_character_arrives_whole() {
 }
 
 #[tokio::test]
-async fn text_and_usage_in_one_event_are_both_heard() {
+async fn text_and_usage_in_one_event_are_both_handled() {
     let both = event(json!({
         "choices": [{ "delta": { "content": "hi" }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
@@ -171,7 +171,7 @@ async fn text_and_usage_in_one_event_are_both_heard() {
 }
 
 #[tokio::test]
-async fn an_error_in_the_stream_is_told_without_the_key_and_cut_short() {
+async fn an_error_in_the_stream_is_reported_without_the_key_and_truncated() {
     for body in [
         json!({ "error": { "message": format!("no sk-secret {}", "x".repeat(2000)) } }),
         json!({ "error": "no sk-secret" }),
@@ -187,7 +187,7 @@ async fn an_error_in_the_stream_is_told_without_the_key_and_cut_short() {
 }
 
 #[tokio::test]
-async fn a_line_without_end_is_given_up() {
+async fn a_line_without_end_is_abandoned() {
     let fake = Fake::endless(b"x");
     let error = chat(&fake, ChatRequest::default()).await.unwrap_err();
     assert!(error.message.contains("too long"), "{error}");

@@ -27,7 +27,7 @@ async fn chat(fake: &Fake) -> Result<Vec<Piece>, ModelError> {
 }
 
 #[tokio::test]
-async fn a_provider_that_refuses_for_a_moment_is_asked_again() {
+async fn a_provider_that_refuses_for_a_moment_is_retried() {
     for status in [429, 500, 502, 503, 529] {
         let fake =
             Fake::streams(&[ANSWER]).after(&[(status, &[]), (status, &[("retry-after", "0")])]);
@@ -41,7 +41,7 @@ async fn a_provider_that_refuses_for_a_moment_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_provider_that_goes_on_refusing_is_given_up_with_its_last_word() {
+async fn a_provider_that_keeps_refusing_fails_with_its_last_error() {
     let fake =
         Fake::streams(&[ANSWER]).after(&[(429, &[]), (503, &[]), (429, &[("retry-after", "7")])]);
     let error = chat(&fake).await.unwrap_err();
@@ -52,7 +52,7 @@ async fn a_provider_that_goes_on_refusing_is_given_up_with_its_last_word() {
 }
 
 #[tokio::test]
-async fn a_provider_that_wants_a_long_pause_is_not_waited_for() {
+async fn a_provider_that_wants_a_long_pause_times_out() {
     let fake = Fake::streams(&[ANSWER]).after(&[(429, &[("retry-after", "60")])]);
     let error = chat(&fake).await.unwrap_err();
     assert_eq!(error.retry_after, Some(Duration::from_secs(60)));
@@ -73,7 +73,7 @@ async fn what_would_fail_again_or_has_begun_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_tried_again_and_then_told_of() {
+async fn a_server_that_is_not_there_is_tried_again_and_then_reported() {
     // A port that was just released is free.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());

@@ -50,7 +50,7 @@ async fn a_recording_becomes_text() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_without_the_key() {
+async fn what_goes_wrong_is_reported_without_the_key() {
     for (status, answer, failure) in [
         (401, "wrong key sk-speech", Failure::Unauthorized),
         (200, "no json", Failure::Failed),

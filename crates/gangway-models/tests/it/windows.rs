@@ -35,7 +35,7 @@ fn registry(kind: Kind, base: &str, model: &str) -> Registry {
 }
 
 #[tokio::test]
-async fn ollama_tells_the_window_of_a_model_that_is_loaded_and_of_one_that_is_not() {
+async fn ollama_reports_the_context_window_of_a_model_that_is_loaded_and_of_one_that_is_not() {
     let show = json!({ "model_info": { "llama.context_length": 131_072 } });
     let router = Router::new()
         .route(
@@ -55,7 +55,7 @@ async fn ollama_tells_the_window_of_a_model_that_is_loaded_and_of_one_that_is_no
 }
 
 #[tokio::test]
-async fn servers_like_openai_tell_it_in_their_list_or_beside_it_or_not_at_all() {
+async fn servers_like_openai_report_the_context_size_in_their_list_beside_it_or_not_at_all() {
     let list = json!({ "data": [{ "id": "a", "max_model_len": 32_768 }, { "id": "b" }] });
     let props = json!({ "default_generation_settings": { "n_ctx": 2048 } });
     let router = Router::new().route("/v1/models", says(list.clone()));

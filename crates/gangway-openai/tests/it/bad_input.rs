@@ -10,7 +10,7 @@ use crate::server::TestServer;
 async fn every_field_that_does_not_fit_is_named() {
     let server = server(&says(&["never asked"])).await;
     let user = json!({ "role": "user", "content": "hi" });
-    for (wish, words) in [
+    for (request, text) in [
         (json!({ "messages": [] }), "`messages` must not be empty"),
         (json!({ "messages": "hi" }), "messages"),
         (
@@ -69,17 +69,20 @@ async fn every_field_that_does_not_fit_is_named() {
         ),
     ] {
         let (status, answer) = server
-            .post("/v1/chat/completions", with(wish.clone()))
+            .post("/v1/chat/completions", with(request.clone()))
             .await;
         let message = answer["error"]["message"].as_str().unwrap_or_default();
-        assert_eq!(status, 400, "{wish}: {answer}");
-        assert!(message.contains(words), "{wish}: {message}");
-        assert_eq!(answer["error"]["type"], "invalid_request_error", "{wish}");
+        assert_eq!(status, 400, "{request}: {answer}");
+        assert!(message.contains(text), "{request}: {message}");
+        assert_eq!(
+            answer["error"]["type"], "invalid_request_error",
+            "{request}"
+        );
     }
 }
 
 #[tokio::test]
-async fn what_the_guard_refuses_has_the_same_form() {
+async fn what_the_guard_refuses_has_the_same_format() {
     let server = TestServer::start().await;
     let url = server.url("/v1/chat/completions");
     let wrong_key = server
@@ -122,7 +125,7 @@ async fn what_the_guard_refuses_has_the_same_form() {
 }
 
 #[tokio::test]
-async fn a_client_with_a_key_of_its_own_is_let_in() {
+async fn a_client_with_a_key_of_its_own_is_admitted() {
     let fake = says(&["hello"]);
     let server = server(&fake).await;
     let key = server.key("models").await;
@@ -139,7 +142,7 @@ async fn a_client_with_a_key_of_its_own_is_let_in() {
 
 #[tokio::test]
 async fn a_model_that_fails_has_a_status_a_code_and_its_own_words() {
-    for (fake, status, code, words) in [
+    for (fake, status, code, message) in [
         (
             Fake::answers(
                 429,
@@ -183,18 +186,18 @@ async fn a_model_that_fails_has_a_status_a_code_and_its_own_words() {
     ] {
         let server = server(&fake).await;
         for stream in [false, true] {
-            let wish = with(json!({ "stream": stream }));
+            let params = with(json!({ "stream": stream }));
             let request = server
                 .http
                 .post(server.url("/v1/chat/completions"))
-                .json(&wish);
+                .json(&params);
             let response = request.send().await.unwrap();
             assert_eq!(response.status(), status, "{code}");
             let wait = response.headers().get("retry-after").cloned();
             assert_eq!(wait.is_some(), status == 429, "{code}");
             let body: Value = response.json().await.unwrap();
             assert_eq!(body["error"]["code"], code, "{body}");
-            assert_eq!(body["error"]["details"].as_str(), words, "{body}");
+            assert_eq!(body["error"]["details"].as_str(), message, "{body}");
             assert!(!body.to_string().contains("sk-upstream"), "{body}");
         }
     }
@@ -203,14 +206,14 @@ async fn a_model_that_fails_has_a_status_a_code_and_its_own_words() {
 #[tokio::test]
 async fn without_a_model_the_answer_says_how_to_get_one() {
     let server = TestServer::start().await;
-    let wish = with(json!({ "model": "default" }));
-    let (status, answer) = server.post("/v1/chat/completions", wish).await;
+    let request = with(json!({ "model": "default" }));
+    let (status, answer) = server.post("/v1/chat/completions", request).await;
     assert_eq!(status, 404);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("gangway models pull"), "{message}");
     // A provider without its key reports that and is not called.
-    let wish = with(json!({ "model": "anthropic/claude" }));
-    let (status, answer) = server.post("/v1/chat/completions", wish).await;
+    let request = with(json!({ "model": "anthropic/claude" }));
+    let (status, answer) = server.post("/v1/chat/completions", request).await;
     assert_eq!(status, 502);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("ANTHROPIC_API_KEY"), "{message}");

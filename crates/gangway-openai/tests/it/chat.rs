@@ -28,8 +28,8 @@ async fn a_whole_answer_has_text_usage_and_a_reason_for_its_end() {
 #[tokio::test]
 async fn a_streamed_answer_says_who_speaks_first_and_how_much_was_used_last() {
     let server = server(&says(&["Hel", "lo"])).await;
-    let wish = with(json!({ "stream": true, "stream_options": { "include_usage": true } }));
-    let (events, done) = streamed(&server, wish).await;
+    let request = with(json!({ "stream": true, "stream_options": { "include_usage": true } }));
+    let (events, done) = streamed(&server, request).await;
     assert!(done);
     let first = &events[0]["choices"][0]["delta"];
     assert_eq!(first, &json!({ "role": "assistant", "content": "Hel" }));
@@ -51,9 +51,9 @@ async fn tools_go_to_the_model_and_its_calls_come_back() {
     ]);
     let server = server(&fake).await;
     let tool: serde_json::Value = serde_json::from_str(LOOK).unwrap();
-    let wish = json!({ "tools": [tool], "tool_choice": "required" });
+    let request = json!({ "tools": [tool], "tool_choice": "required" });
     let (_, answer) = server
-        .post("/v1/chat/completions", with(wish.clone()))
+        .post("/v1/chat/completions", with(request.clone()))
         .await;
     let choice = &answer["choices"][0];
     assert_eq!(choice["finish_reason"], "tool_calls");
@@ -63,9 +63,9 @@ async fn tools_go_to_the_model_and_its_calls_come_back() {
     assert_eq!(fake.asked()[0]["tool_choice"], "required");
     assert_eq!(fake.asked()[0]["tools"][0], tool);
 
-    let mut wish = with(wish);
-    wish["stream"] = json!(true);
-    let (events, done) = streamed(&server, wish).await;
+    let mut request = with(request);
+    request["stream"] = json!(true);
+    let (events, done) = streamed(&server, request).await;
     assert!(done);
     let call = &events[0]["choices"][0]["delta"]["tool_calls"][0];
     assert_eq!(call["index"], 0);
@@ -104,23 +104,23 @@ async fn a_client_that_wants_one_call_gets_the_first() {
     let server = server(&fake).await;
     let tool: serde_json::Value = serde_json::from_str(LOOK).unwrap();
     for (parallel, calls) in [(true, 2), (false, 1)] {
-        let wish = with(json!({ "tools": [tool], "parallel_tool_calls": parallel }));
-        let (_, answer) = server.post("/v1/chat/completions", wish).await;
+        let request = with(json!({ "tools": [tool], "parallel_tool_calls": parallel }));
+        let (_, answer) = server.post("/v1/chat/completions", request).await;
         let made = answer["choices"][0]["message"]["tool_calls"].as_array();
         assert_eq!(made.unwrap().len(), calls);
     }
 }
 
 #[tokio::test]
-async fn wishes_about_the_answer_reach_the_model() {
+async fn generation_options_reach_the_model() {
     let fake = says(&["{}"]);
     let server = server(&fake).await;
     let schema = json!({ "type": "object", "required": ["a"] });
-    let wish = with(json!({
+    let request = with(json!({
         "temperature": 0.5, "top_p": 0.9, "seed": 4, "stop": "END", "max_completion_tokens": 9,
         "response_format": { "type": "json_schema", "json_schema": { "name": "x", "schema": schema } },
     }));
-    assert_eq!(server.post("/v1/chat/completions", wish).await.0, 200);
+    assert_eq!(server.post("/v1/chat/completions", request).await.0, 200);
     let asked = &fake.asked()[0];
     assert_eq!(asked["temperature"], 0.5);
     assert_eq!(asked["top_p"], 0.9);
@@ -131,7 +131,7 @@ async fn wishes_about_the_answer_reach_the_model() {
 }
 
 #[tokio::test]
-async fn an_answer_at_its_longest_length_says_so() {
+async fn an_answer_at_its_longest_length_reports_it() {
     let cut =
         event(json!({ "choices": [{ "delta": { "content": "a" }, "finish_reason": "length" }] }));
     let server = server(&Fake::streams(&[&cut])).await;
@@ -140,7 +140,7 @@ async fn an_answer_at_its_longest_length_says_so() {
 }
 
 #[tokio::test]
-async fn a_failure_in_the_middle_keeps_the_text_and_ends_without_the_last_word() {
+async fn a_failure_in_the_middle_keeps_the_text_and_ends_without_the_final_event() {
     let half = event(json!({ "choices": [{ "delta": { "content": "half" } }] }));
     let server = server(&Fake::streams(&[&half])).await;
     let (events, done) = streamed(&server, with(json!({ "stream": true }))).await;

@@ -17,8 +17,8 @@ async fn a_providers_refusal_keeps_its_status_and_code() {
         let error = json!({ "error": { "message": "no", "type": "t", "code": code } });
         let server = server(&Fake::answers(status, &[], &error.to_string())).await;
         for stream in [false, true] {
-            let wish = with(json!({ "stream": stream }));
-            let (answered, body) = server.post("/v1/chat/completions", wish).await;
+            let request = with(json!({ "stream": stream }));
+            let (answered, body) = server.post("/v1/chat/completions", request).await;
             assert_eq!(answered, status, "{body}");
             assert_eq!(body["error"]["code"], code, "{body}");
         }
@@ -26,7 +26,7 @@ async fn a_providers_refusal_keeps_its_status_and_code() {
 }
 
 #[tokio::test]
-async fn a_mistyped_provider_is_an_error_and_nobody_else_is_asked() {
+async fn a_mistyped_provider_is_an_error_and_no_other_provider_is_called() {
     let fake = says(&["Hello"]);
     let server = server(&fake).await;
     for model in ["opneai/big", "home2/big", "gpt/5"] {
@@ -76,13 +76,13 @@ async fn fields_that_only_the_provider_knows_pass_both_ways() {
         "logprobs": true, "top_logprobs": 2, "presence_penalty": 0.5, "frequency_penalty": -0.5,
         "reasoning_effort": "low", "user": "me", "brand_new": { "a": [1] },
     });
-    let mut wish = with(fields.clone());
-    wish["messages"] = json!([
+    let mut request = with(fields.clone());
+    request["messages"] = json!([
         { "role": "user", "content": "hi" },
         { "role": "assistant", "content": "yes", "reasoning_content": "I thought." },
         { "role": "user", "content": "and?" },
     ]);
-    let (status, answer) = server.post("/v1/chat/completions", wish.clone()).await;
+    let (status, answer) = server.post("/v1/chat/completions", request.clone()).await;
     assert_eq!(status, 200, "{answer}");
     let asked = &fake.asked()[0];
     for (name, value) in fields.as_object().unwrap() {
@@ -98,9 +98,9 @@ async fn fields_that_only_the_provider_knows_pass_both_ways() {
     assert_eq!(answer["system_fingerprint"], "fp");
     assert_eq!(answer["model"], "openai/big");
 
-    wish["stream"] = json!(true);
-    wish["stream_options"] = json!({ "include_usage": true });
-    let (events, done) = streamed(&server, wish).await;
+    request["stream"] = json!(true);
+    request["stream_options"] = json!({ "include_usage": true });
+    let (events, done) = streamed(&server, request).await;
     assert!(done);
     let of = |pick: &dyn Fn(&Value) -> Option<String>| -> String {
         events.iter().filter_map(pick).collect()

@@ -42,19 +42,19 @@ fn hello() -> Value {
 
 /// A request with some fields changed.
 fn with(fields: Value) -> Value {
-    let mut wish = hello();
+    let mut request = hello();
     for (name, value) in fields.as_object().unwrap() {
-        wish[name] = value.clone();
+        request[name] = value.clone();
     }
-    wish
+    request
 }
 
 /// The events of a streamed answer as JSON, and whether it ended with the end marker.
-async fn streamed(server: &TestServer, wish: Value) -> (Vec<Value>, bool) {
+async fn streamed(server: &TestServer, request: Value) -> (Vec<Value>, bool) {
     let response = server
         .http
         .post(server.url("/v1/chat/completions"))
-        .json(&wish)
+        .json(&request)
         .send()
         .await
         .unwrap();

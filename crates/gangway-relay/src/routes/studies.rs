@@ -35,7 +35,7 @@ const CHUNKS: usize = 4;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
+pub struct EventsQuery {
     /// Events after this number.
     #[serde(default)]
     after: u64,
@@ -105,7 +105,7 @@ pub async fn list(State(state): State<Arc<RelayState>>) -> ApiResult<axum::Json<
 }
 
 /// Read events of a study session, oldest first
-#[utoipa::path(get, path = "/api/study/{id}/events", tag = "study", params(("id" = String, Path, description = "The study session"), Which), responses(
+#[utoipa::path(get, path = "/api/study/{id}/events", tag = "study", params(("id" = String, Path, description = "The study session"), EventsQuery), responses(
     (status = 200, body = StudyEvents),
     (status = 404, body = ApiError),
     (status = 422, description = "A line of the log is damaged", body = ApiError),
@@ -113,7 +113,7 @@ pub async fn list(State(state): State<Arc<RelayState>>) -> ApiResult<axum::Json<
 pub async fn events(
     State(state): State<Arc<RelayState>>,
     Id(id): Id,
-    Query(which): Query<Which>,
+    Query(which): Query<EventsQuery>,
 ) -> ApiResult<axum::Json<StudyEvents>> {
     let page = with_lines(&state, &id, move |lines| {
         lines.page(which.after, which.limit)

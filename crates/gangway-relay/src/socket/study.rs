@@ -6,7 +6,7 @@ use crate::{
     Code, FromAgent, FromHost, Refusal, RelaySession, StudyAsker,
     message::with,
     raw,
-    study::{Direction, Note},
+    study::{Direction, LogEntry},
 };
 use gangway_core::Result;
 use serde_json::{json, value::RawValue};
@@ -26,13 +26,13 @@ fn log_file(id: &str) -> String {
 
 fn failed(error: gangway_core::Error) -> Refusal {
     tracing::error!(%error, "cannot store a study session");
-    let words = "cannot store the study session; see the server's log";
-    Refusal::new(Code::ToolExecutionFailed, words)
+    let message = "cannot store the study session; see the server's log";
+    Refusal::new(Code::ToolExecutionFailed, message)
 }
 
 fn no_page() -> Refusal {
-    let words = "no page has joined this session; open one and try again";
-    Refusal::new(Code::SessionNotActive, words)
+    let message = "no page has joined this session; open one and try again";
+    Refusal::new(Code::SessionNotActive, message)
 }
 
 /// Starts a study session for an agent, and answers once the page was notified.
@@ -43,30 +43,33 @@ pub async fn start(
     payload: &RawValue,
 ) -> std::result::Result<(), Refusal> {
     let session = asker.session();
-    let wish: StartPayload = serde_json::from_str(payload.get()).map_err(|_| {
+    let request: StartPayload = serde_json::from_str(payload.get()).map_err(|_| {
         Refusal::new(
             Code::InvalidParams,
             "studyId and participantId must be strings",
         )
     })?;
     let long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > LONGEST);
-    if long(&wish.study_id) || long(&wish.participant_id) {
-        let words = format!("studyId and participantId must be at most {LONGEST} bytes");
-        return Err(Refusal::new(Code::InvalidParams, words));
+    if long(&request.study_id) || long(&request.participant_id) {
+        let message = format!("studyId and participantId must be at most {LONGEST} bytes");
+        return Err(Refusal::new(Code::InvalidParams, message));
     }
     if !session.has_host() {
         return Err(no_page());
     }
     let starting = session.starting.lock().await;
-    let study = match open_already(state, session, &wish).await.map_err(failed)? {
+    let study = match open_already(state, session, &request)
+        .await
+        .map_err(failed)?
+    {
         Some(Ok(id)) => id,
         Some(Err(refusal)) => return Err(refusal),
-        None => begin(state, session, wish).await?,
+        None => begin(state, session, request).await?,
     };
     drop(starting);
-    let told = with(payload, [("sessionId", json!(study))]);
+    let reported = with(payload, [("sessionId", json!(study))]);
     // A page without support for studies answers with an error or not at all; the study session has started anyway.
-    let _ = session.ask(FromAgent::SessionStart, &told).await;
+    let _ = session.ask(FromAgent::SessionStart, &reported).await;
     let answer = raw(&json!({ "sessionId": study }));
     asker.answer(FromHost::SessionStarted, id, &answer);
     Ok(())
@@ -76,20 +79,20 @@ pub async fn start(
 async fn open_already(
     state: &RelayState,
     session: &Arc<RelaySession>,
-    wish: &StartPayload,
+    request: &StartPayload,
 ) -> Result<Option<std::result::Result<String, Refusal>>> {
     let Some(open) = session.study() else {
         return Ok(None);
     };
     let record = state.relay.studies.get(open.id()).await?;
     let same = record.is_some_and(|record| {
-        record.study_id == wish.study_id && record.participant_id == wish.participant_id
+        record.study_id == request.study_id && record.participant_id == request.participant_id
     });
     Ok(Some(match same {
         true => Ok(open.id().to_string()),
         false => {
-            let words = format!("study session {} is already open; end it first", open.id());
-            Err(Refusal::new(Code::InvalidParams, words))
+            let message = format!("study session {} is already open; end it first", open.id());
+            Err(Refusal::new(Code::InvalidParams, message))
         }
     }))
 }
@@ -97,11 +100,11 @@ async fn open_already(
 async fn begin(
     state: &RelayState,
     session: &Arc<RelaySession>,
-    wish: StartPayload,
+    request: StartPayload,
 ) -> std::result::Result<String, Refusal> {
     let studies = &state.relay.studies;
     let log = studies
-        .begin(session.name(), wish.study_id, wish.participant_id)
+        .begin(session.name(), request.study_id, request.participant_id)
         .await
         .map_err(failed)?;
     match session.begin_study(Arc::clone(&log)) {
@@ -110,8 +113,8 @@ async fn begin(
             // Another one was started concurrently; this one was never used.
             let reason = Some(format!("{open} was started at the same time"));
             studies.end(&log, reason).await.map_err(failed)?;
-            let words = format!("study session {open} is already open; end it first");
-            Err(Refusal::new(Code::InvalidParams, words))
+            let message = format!("study session {open} is already open; end it first");
+            Err(Refusal::new(Code::InvalidParams, message))
         }
     }
 }
@@ -124,18 +127,18 @@ pub async fn end(
     payload: &RawValue,
 ) -> std::result::Result<(), Refusal> {
     let session = asker.session();
-    let wish: EndPayload = serde_json::from_str(payload.get())
+    let request: EndPayload = serde_json::from_str(payload.get())
         .map_err(|_| Refusal::new(Code::InvalidParams, "reason must be a string"))?;
     let Some(log) = session.study() else {
-        let words = "no study session is open; start one with session.start";
-        return Err(Refusal::new(Code::SessionNotActive, words));
+        let message = "no study session is open; start one with session.start";
+        return Err(Refusal::new(Code::SessionNotActive, message));
     };
     // A missing page needs no reset and must not keep the study session open forever.
     let answer = match session.has_host() {
         false => {
             let ended = raw(&json!({ "stateReset": false }));
-            session.note(Note::of(Direction::In, "session.end", payload));
-            session.note(Note::of(Direction::Internal, "session.ended", &ended));
+            session.log(LogEntry::of(Direction::In, "session.end", payload));
+            session.log(LogEntry::of(Direction::Internal, "session.ended", &ended));
             ended
         }
         true => match session.ask(FromAgent::SessionEnd, payload).await? {
@@ -147,23 +150,23 @@ pub async fn end(
         },
     };
     if !session.end_study(&log) {
-        let words = "another agent has ended the study session";
-        return Err(Refusal::new(Code::SessionNotActive, words));
+        let message = "another agent has ended the study session";
+        return Err(Refusal::new(Code::SessionNotActive, message));
     }
-    if let Err(error) = state.relay.studies.end(&log, wish.reason).await {
+    if let Err(error) = state.relay.studies.end(&log, request.reason).await {
         // It has not ended until that is stored.
         let _ = session.begin_study(log);
         return Err(failed(error));
     }
     let study = log.id().to_string();
     let file = log_file(&study);
-    let told = with(
+    let text = with(
         &answer,
         [("sessionId", json!(study)), ("logFile", json!(file))],
     );
     // In this order no reconnecting agent gets the message twice.
-    asker.tell_others(FromHost::SessionEnded, &told);
-    asker.answer(FromHost::SessionEnded, id, &told);
+    asker.broadcast_to_others(FromHost::SessionEnded, &text);
+    asker.answer(FromHost::SessionEnded, id, &text);
     Ok(())
 }
 

@@ -28,7 +28,7 @@ pub fn write_csv(
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
         };
-        let said = match event.r#type.as_str() {
+        let message = match event.r#type.as_str() {
             "error" => text("message"),
             _ => text("text"),
         };
@@ -47,7 +47,7 @@ pub fn write_csv(
             text("reason"),
             text("ok"),
             text("code"),
-            said,
+            message,
             event.agent.clone().unwrap_or_default(),
             event.id.clone().unwrap_or_default(),
             event.reply_to.clone().unwrap_or_default(),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_was_said_comes_out_of_the_table_as_it_went_in_and_is_never_a_formula() {
-        let said = [
+        let texts = [
             "plain",
             "with, comma",
             "with \"quotes\" and\nlines\r\nof “日本” 🎬",
@@ -116,16 +116,16 @@ mod tests {
             " led by a space ",
             "",
         ];
-        let events: Vec<_> = said
+        let events: Vec<_> = texts
             .iter()
             .map(|text| (0, "in", "agent.message", json!({ "text": text })))
             .collect();
         let mut out = Vec::new();
         write_csv(log(&events).into_iter().map(Ok), &mut out).unwrap();
         let rows = parse(std::str::from_utf8(&out).unwrap());
-        assert_eq!(rows.len(), said.len() + 1);
+        assert_eq!(rows.len(), texts.len() + 1);
         let place = rows[0].iter().position(|name| name == "text").unwrap();
-        for (row, text) in rows[1..].iter().zip(said) {
+        for (row, text) in rows[1..].iter().zip(texts) {
             assert_eq!(row.len(), rows[0].len());
             let cell = &row[place];
             assert!(!cell.starts_with(['=', '+', '-', '@', '\t']), "{cell}");

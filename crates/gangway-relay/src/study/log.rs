@@ -36,7 +36,7 @@ pub enum Direction {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct LogRecord<'a> {
     session_id: &'a str,
     event_index: u64,
     timestamp: String,
@@ -52,7 +52,7 @@ struct Line<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub struct Note<'a> {
+pub struct LogEntry<'a> {
     pub direction: Direction,
     /// The type of the message.
     pub kind: &'a str,
@@ -62,7 +62,7 @@ pub struct Note<'a> {
     pub agent: Option<&'a str>,
 }
 
-impl<'a> Note<'a> {
+impl<'a> LogEntry<'a> {
     /// A message that is neither a request nor an answer.
     #[must_use]
     pub fn of(direction: Direction, kind: &'a str, payload: &'a RawValue) -> Self {
@@ -78,10 +78,10 @@ impl<'a> Note<'a> {
 
 pub struct StudyLog {
     id: StudyId,
-    open: Mutex<Open>,
+    open: Mutex<LogFile>,
 }
 
-struct Open {
+struct LogFile {
     file: File,
     next: u64,
     /// Bytes written.
@@ -135,7 +135,7 @@ impl StudyLog {
     }
 
     fn over(id: StudyId, file: File, next: u64, size: u64) -> Self {
-        let open = Open {
+        let open = LogFile {
             file,
             next,
             size,
@@ -160,7 +160,7 @@ impl StudyLog {
     }
 
     /// Writes one line; it survives the end of this process.
-    pub fn write(&self, note: Note<'_>) -> io::Result<u64> {
+    pub fn write(&self, note: LogEntry<'_>) -> io::Result<u64> {
         let kind = note.kind;
         let mut open = self.open.lock();
         let open = &mut *open;
@@ -170,7 +170,7 @@ impl StudyLog {
         }
         let index = open.next;
         open.line.clear();
-        let line = Line {
+        let line = LogRecord {
             session_id: self.id.as_str(),
             event_index: index,
             timestamp: timestamp(Timestamp::now()),
@@ -243,10 +243,10 @@ mod tests {
         let log = StudyLog::create(folder.path(), id.clone()).unwrap();
         let forged = "{\"params\": [\n{\"eventIndex\":2},\r\n{\"b\":\"c\\nd\"}\r]}";
         let payload = raw(forged);
-        let note = Note {
+        let note = LogEntry {
             question: Some("r7"),
             agent: Some("me"),
-            ..Note::of(Direction::In, "tool.call", &payload)
+            ..LogEntry::of(Direction::In, "tool.call", &payload)
         };
         log.write(note).unwrap();
         let text = std::fs::read_to_string(path(folder.path(), &id)).unwrap();
@@ -263,7 +263,7 @@ mod tests {
         let log = StudyLog::create(folder.path(), id.clone()).unwrap();
         for n in 1..=3 {
             let index = log
-                .write(Note::of(Direction::In, "tool.call", &raw(r#"{"a":1}"#)))
+                .write(LogEntry::of(Direction::In, "tool.call", &raw(r#"{"a":1}"#)))
                 .unwrap();
             assert_eq!(index, n);
         }
@@ -273,8 +273,12 @@ mod tests {
         let mut torn = OpenOptions::new().append(true).open(&file).unwrap();
         torn.write_all(br#"{"sessionId":"s-2026"#).unwrap();
         let log = StudyLog::resume(folder.path(), id).unwrap();
-        log.write(Note::of(Direction::Internal, "relay.joined", &raw("{}")))
-            .unwrap();
+        log.write(LogEntry::of(
+            Direction::Internal,
+            "relay.joined",
+            &raw("{}"),
+        ))
+        .unwrap();
         log.sync().unwrap();
         let text = std::fs::read_to_string(file).unwrap();
         let lines: Vec<serde_json::Value> = text
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_the_middle_does_not_stop_a_log_from_going_on() {
+    fn damage_in_the_middle_does_not_stop_a_log_from_continuing() {
         let folder = tempfile::tempdir().unwrap();
         let id: StudyId = "s-20260213-001".parse().unwrap();
         let file = path(folder.path(), &id);
@@ -300,7 +304,7 @@ mod tests {
         let log = StudyLog::resume(folder.path(), id).unwrap();
         assert_eq!(log.count(), 3);
         let index = log
-            .write(Note::of(Direction::In, "tool.call", &raw("{}")))
+            .write(LogEntry::of(Direction::In, "tool.call", &raw("{}")))
             .unwrap();
         assert_eq!((index, log.count()), (4, 4));
     }
@@ -312,18 +316,18 @@ mod tests {
         let log = StudyLog::create(folder.path(), id.clone()).unwrap();
         log.open.lock().most = KEPT_FOR_THE_END + 200;
         let small = raw("{}");
-        log.write(Note::of(Direction::In, "tool.call", &small))
+        log.write(LogEntry::of(Direction::In, "tool.call", &small))
             .unwrap();
         let error = log
-            .write(Note::of(Direction::In, "tool.call", &small))
+            .write(LogEntry::of(Direction::In, "tool.call", &small))
             .unwrap_err();
         assert!(error.to_string().contains("is full"), "{error}");
-        log.write(Note::of(Direction::In, "session.end", &small))
+        log.write(LogEntry::of(Direction::In, "session.end", &small))
             .unwrap();
-        log.write(Note::of(Direction::Out, "session.ended", &small))
+        log.write(LogEntry::of(Direction::Out, "session.ended", &small))
             .unwrap();
         assert!(
-            log.write(Note::of(Direction::In, "tool.call", &small))
+            log.write(LogEntry::of(Direction::In, "tool.call", &small))
                 .is_err()
         );
         let lines = std::fs::read_to_string(path(folder.path(), &id)).unwrap();

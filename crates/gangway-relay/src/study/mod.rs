@@ -20,7 +20,7 @@ use ts_rs::TS;
 use utoipa::ToSchema;
 
 pub use csv::write_csv;
-pub use log::{Direction, Note, StudyLog};
+pub use log::{Direction, LogEntry, StudyLog};
 pub use read::{Lines, LogError, MOST_EVENTS, StudyEvent, StudyEvents};
 pub use summary::{StudyBy, StudyStage, StudySummary, is_step_of_person};
 
@@ -162,10 +162,10 @@ impl Studies {
         let synced = tokio::task::spawn_blocking(move || syncing.sync()).await;
         let synced = synced.map_err(|_| Error::Stopping)?;
         synced.map_err(|error| failed(&error))?;
-        let Some(kept) = self.store.get::<StudyRecord>(&key(log.id())).await? else {
+        let Some(stored) = self.store.get::<StudyRecord>(&key(log.id())).await? else {
             return Ok(());
         };
-        let mut value = kept.value;
+        let mut value = stored.value;
         value.ended_at = Some(gangway_core::event::now());
         value.reason = reason;
         value.events = Some(log.count());

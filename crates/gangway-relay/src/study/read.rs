@@ -94,7 +94,7 @@ pub struct Lines {
     number: u64,
 }
 
-enum Found {
+enum LineRead {
     Line,
     TooLong,
     End,
@@ -113,8 +113,8 @@ impl Lines {
     pub fn skip_to_after(&mut self, last: u64) -> Result<(), LogError> {
         while self.number < last {
             match self.seek_end(false)? {
-                Found::Line | Found::TooLong => self.number += 1,
-                Found::End => break,
+                LineRead::Line | LineRead::TooLong => self.number += 1,
+                LineRead::End => break,
             }
         }
         Ok(())
@@ -149,26 +149,26 @@ impl Lines {
     }
 
     /// Reads to the end of the next line and returns it if `kept`.
-    fn seek_end(&mut self, kept: bool) -> io::Result<Found> {
+    fn seek_end(&mut self, stored: bool) -> io::Result<LineRead> {
         self.line.clear();
         let mut length = 0;
         loop {
             let buffer = self.reader.fill_buf()?;
             if buffer.is_empty() {
-                return Ok(Found::End);
+                return Ok(LineRead::End);
             }
             let end = buffer.iter().position(|byte| *byte == b'\n');
             let part = &buffer[..end.unwrap_or(buffer.len())];
             length += part.len();
-            if kept && length <= LONGEST_LINE {
+            if stored && length <= LONGEST_LINE {
                 self.line.extend_from_slice(part);
             }
             let used = part.len() + usize::from(end.is_some());
             self.reader.consume(used);
             if end.is_some() {
                 return Ok(match length <= LONGEST_LINE {
-                    true => Found::Line,
-                    false => Found::TooLong,
+                    true => LineRead::Line,
+                    false => LineRead::TooLong,
                 });
             }
         }
@@ -187,9 +187,9 @@ impl Iterator for Lines {
         let line = self.number;
         let damaged = |reason: String| Some(Err(LogError::Damaged { line, reason }));
         match found {
-            Found::End => None,
-            Found::TooLong => damaged("the line is too long".into()),
-            Found::Line => match serde_json::from_slice(&self.line) {
+            LineRead::End => None,
+            LineRead::TooLong => damaged("the line is too long".into()),
+            LineRead::Line => match serde_json::from_slice(&self.line) {
                 Ok(event) => Some(Ok(event)),
                 Err(error) => damaged(error.to_string()),
             },
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_some_megabytes_at_the_most_but_always_an_event() {
+    fn a_page_has_a_maximum_size_but_at_least_one_event() {
         let large: Vec<_> = (1..=3).map(|index| line(index, PAGE_BYTES)).collect();
         let large: Vec<_> = large.iter().map(String::as_str).collect();
         let file = log(&large);

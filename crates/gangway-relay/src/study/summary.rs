@@ -53,23 +53,23 @@ pub struct StudyBy {
 }
 
 #[derive(Clone, Copy)]
-enum Who {
+enum StudyActor {
     User,
     Agent,
 }
 
 impl StudyBy {
-    fn count(&mut self, who: Who) {
+    fn count(&mut self, who: StudyActor) {
         match who {
-            Who::User => self.user += 1,
-            Who::Agent => self.agent += 1,
+            StudyActor::User => self.user += 1,
+            StudyActor::Agent => self.agent += 1,
         }
     }
 }
 
 /// Processes a log event by event.
 #[derive(Default)]
-struct Count {
+struct SummaryCount {
     summary: StudySummary,
     /// Index of the current stage.
     stage: Option<usize>,
@@ -81,7 +81,7 @@ impl StudySummary {
     pub fn of(
         events: impl Iterator<Item = Result<StudyEvent, LogError>>,
     ) -> Result<Self, LogError> {
-        let mut count = Count::default();
+        let mut count = SummaryCount::default();
         for event in events {
             count.take(&event?);
         }
@@ -89,7 +89,7 @@ impl StudySummary {
     }
 }
 
-impl Count {
+impl SummaryCount {
     fn take(&mut self, event: &StudyEvent) {
         let first = *self.first.get_or_insert(event.timestamp);
         self.summary.seconds = seconds(first, event.timestamp);
@@ -104,18 +104,18 @@ impl Count {
             (Direction::Out, "tool.result") if event.payload.get("ok") == Some(&false.into()) => {
                 self.error();
             }
-            (Direction::In, "tool.call") => self.step(Who::Agent),
-            (Direction::In, "agent.message") => self.summary.messages.count(Who::Agent),
-            (Direction::Out, "user.message") => self.summary.messages.count(Who::User),
+            (Direction::In, "tool.call") => self.step(StudyActor::Agent),
+            (Direction::In, "agent.message") => self.summary.messages.count(StudyActor::Agent),
+            (Direction::Out, "user.message") => self.summary.messages.count(StudyActor::User),
             (Direction::Out, "state.updated") if is_step_of_person(&event.payload) => {
-                self.step(Who::User);
+                self.step(StudyActor::User);
             }
             _ => {}
         }
         self.enter(stage);
     }
 
-    fn step(&mut self, who: Who) {
+    fn step(&mut self, who: StudyActor) {
         self.summary.steps += 1;
         self.summary.by.count(who);
         if let Some(stage) = self.current() {
@@ -241,9 +241,9 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_person_does_and_what_an_agent_does_are_told_apart_and_words_are_no_steps() {
+    fn what_a_user_does_and_what_an_agent_does_are_distinguished_and_messages_are_no_steps() {
         let did = json!({ "type": "user", "text": "Chose Dune", "tool": "select" });
-        let said = json!({ "type": "user", "text": "Evening, please" });
+        let message = json!({ "type": "user", "text": "Evening, please" });
         let all = summary(&[
             (0, "out", "state.updated", person("movie", did.clone())),
             (
@@ -252,7 +252,7 @@ pub(super) mod tests {
                 "user.message",
                 json!({ "text": "Evening, please" }),
             ),
-            (1, "out", "state.updated", person("movie", said)),
+            (1, "out", "state.updated", person("movie", message)),
             (2, "in", "agent.message", json!({ "text": "I look." })),
             (2, "in", "tool.call", call()),
             // The person was quicker than the result.

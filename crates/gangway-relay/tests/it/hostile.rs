@@ -14,12 +14,12 @@ async fn five_megabytes_are_refused_in_words_and_the_connection_lives_on() {
     let mut agent = Client::agent(&server, "s").await;
     let mut large = call("next");
     large["params"] = json!({ "text": "x".repeat(5 << 20) });
-    agent.say("tool.call", large).await;
-    assert_eq!(code(&agent.hear().await), "INVALID_MESSAGE");
-    agent.say("tool.call", call("next")).await;
-    assert_eq!(host.hear().await["type"], "tool.call");
+    agent.send_message("tool.call", large).await;
+    assert_eq!(code(&agent.receive().await), "INVALID_MESSAGE");
+    agent.send_message("tool.call", call("next")).await;
+    assert_eq!(host.receive().await["type"], "tool.call");
     agent.send_raw(Message::binary(vec![1, 2, 3])).await;
-    assert_eq!(code(&agent.hear().await), "INVALID_MESSAGE");
+    assert_eq!(code(&agent.receive().await), "INVALID_MESSAGE");
 }
 
 #[tokio::test]
@@ -29,31 +29,31 @@ async fn an_agent_that_floods_fills_its_own_share_and_leaves_the_others_theirs()
     let mut flood = Client::agent(&server, "s").await;
     let mut calm = Client::agent(&server, "s").await;
     for _ in 0..200 {
-        flood.say("tool.call", call("next")).await;
+        flood.send_message("tool.call", call("next")).await;
     }
     for _ in 0..136 {
-        assert_eq!(code(&flood.hear().await), "TOOL_EXECUTION_FAILED");
+        assert_eq!(code(&flood.receive().await), "TOOL_EXECUTION_FAILED");
     }
     let mut asked = Vec::new();
     for _ in 0..64 {
-        asked.push(host.hear().await);
+        asked.push(host.receive().await);
     }
-    calm.say("tool.call", call("prev")).await;
-    let heard = host.hear().await;
-    assert_eq!(heard["payload"]["toolName"], "prev");
-    host.reply(&heard, "tool.result", json!({ "ok": true }))
+    calm.send_message("tool.call", call("prev")).await;
+    let received = host.receive().await;
+    assert_eq!(received["payload"]["toolName"], "prev");
+    host.reply(&received, "tool.result", json!({ "ok": true }))
         .await;
-    assert_eq!(calm.hear().await["payload"]["ok"], true);
+    assert_eq!(calm.receive().await["payload"]["ok"], true);
     for asked in &asked {
         host.reply(asked, "tool.result", json!({ "ok": true }))
             .await;
     }
     for _ in 0..64 {
-        assert_eq!(flood.hear().await["type"], "tool.result");
+        assert_eq!(flood.receive().await["type"], "tool.result");
     }
-    flood.say("tool.call", call("next")).await;
+    flood.send_message("tool.call", call("next")).await;
     assert_eq!(
-        host.hear().await["type"],
+        host.receive().await["type"],
         "tool.call",
         "its share is free again"
     );
@@ -65,17 +65,19 @@ async fn an_agent_that_talks_much_can_still_act() {
     let mut host = Client::host(&server, "s").await;
     let mut agent = Client::agent(&server, "s").await;
     for n in 0..100 {
-        agent.say("agent.message", json!({ "text": n })).await;
+        agent
+            .send_message("agent.message", json!({ "text": n }))
+            .await;
     }
-    agent.say("tool.call", call("next")).await;
-    let asked = host.hear_of("tool.call").await;
+    agent.send_message("tool.call", call("next")).await;
+    let asked = host.receive_type("tool.call").await;
     host.reply(&asked, "tool.result", json!({ "ok": true }))
         .await;
-    assert_eq!(agent.hear().await["type"], "tool.result");
+    assert_eq!(agent.receive().await["type"], "tool.result");
 }
 
 #[tokio::test]
-async fn no_more_agents_than_a_session_takes_get_in() {
+async fn the_number_of_agents_in_a_session_is_limited() {
     let server = TestServer::start().await;
     let mut all = Vec::new();
     for _ in 0..64 {
@@ -92,14 +94,14 @@ async fn no_more_agents_than_a_session_takes_get_in() {
 }
 
 #[tokio::test]
-async fn names_without_anybody_in_them_make_room_for_others() {
+async fn sessions_without_members_make_room_for_others() {
     let server = TestServer::start().await;
     for n in 0..300 {
         Client::agent(&server, &format!("s{n}")).await.leave().await;
     }
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for n in 0..256 {
-        kept.push(Client::agent(&server, &format!("t{n}")).await);
+        stored.push(Client::agent(&server, &format!("t{n}")).await);
     }
     let mut late = Client::connect(&server).await;
     let join = json!({ "role": "agent", "sessionId": "late" });
@@ -172,15 +174,15 @@ async fn whatever_is_thrown_at_it_the_relay_answers_and_others_do_not_notice() {
         thrower
             .send(&json!({ "v": "x", "type": "end", "id": "end", "payload": {} }))
             .await;
-        while let Some(heard) = thrower.next().await {
-            if heard["replyTo"] == "end" {
+        while let Some(received) = thrower.next().await {
+            if received["replyTo"] == "end" {
                 break;
             }
         }
-        agent.say("snapshot.get", json!({})).await;
-        let asked = host.hear().await;
+        agent.send_message("snapshot.get", json!({})).await;
+        let asked = host.receive().await;
         host.reply(&asked, "snapshot.state", json!({ "seed": seed }))
             .await;
-        assert_eq!(agent.hear().await["payload"]["seed"], seed);
+        assert_eq!(agent.receive().await["payload"]["seed"], seed);
     }
 }

@@ -32,7 +32,7 @@ async fn the_relay_greets_and_answers_a_join_with_what_is_there() {
 }
 
 #[tokio::test]
-async fn before_a_join_nothing_else_is_heard() {
+async fn before_a_join_every_other_message_is_rejected() {
     let server = TestServer::start().await;
     let mut agent = Client::connect(&server).await;
     for kind in [
@@ -50,12 +50,12 @@ async fn before_a_join_nothing_else_is_heard() {
 }
 
 #[tokio::test]
-async fn whoever_joins_nowhere_is_sent_away_and_whoever_did_may_be_silent() {
+async fn a_client_that_does_not_join_is_disconnected_and_one_that_did_may_be_idle() {
     let mut server = TestServer::start().await;
     let mut agent = Client::agent(&server, "s").await;
     let mut nobody = Client::connect(&server).await;
     server.pass(Duration::from_secs(61)).await;
-    assert_eq!(code(&nobody.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(code(&nobody.receive().await), "SESSION_NOT_ACTIVE");
     assert_eq!(nobody.end().await, Some(1008));
     nothing_before_an_error(&mut agent).await;
 }
@@ -92,18 +92,18 @@ async fn a_second_join_a_wrong_role_and_names_that_lead_elsewhere_are_invalid() 
 }
 
 #[tokio::test]
-async fn a_newer_page_takes_the_place_of_the_old_one_which_is_told_and_closed() {
+async fn a_newer_page_takes_the_place_of_the_old_one_which_is_notified_and_closed() {
     let server = TestServer::start().await;
     let mut old = Client::host(&server, "default").await;
     let mut new = Client::host(&server, "default").await;
-    assert_eq!(code(&old.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(code(&old.receive().await), "SESSION_NOT_ACTIVE");
     assert_eq!(old.end().await, Some(4409));
     let mut agent = Client::agent(&server, "default").await;
-    agent.say("snapshot.get", json!({})).await;
-    let asked = new.hear_of("snapshot.get").await;
+    agent.send_message("snapshot.get", json!({})).await;
+    let asked = new.receive_type("snapshot.get").await;
     new.reply(&asked, "snapshot.state", json!({ "uiSpec": {} }))
         .await;
-    assert_eq!(agent.hear_of("snapshot.state").await["replyTo"], "q1");
+    assert_eq!(agent.receive_type("snapshot.state").await["replyTo"], "q1");
 }
 
 #[tokio::test]
@@ -136,18 +136,18 @@ async fn agents_learn_who_comes_and_goes_by_name_unless_they_opt_out() {
     let mut plain = Client::agent(&server, "p").await;
     let names = json!(["curious", "agent-2"]);
     let presence = |host: bool| json!({ "host": host, "agents": 2, "names": names });
-    assert_eq!(curious.hear().await["payload"], presence(false));
+    assert_eq!(curious.receive().await["payload"], presence(false));
     let host = Client::host(&server, "p").await;
-    assert_eq!(curious.hear().await["payload"], presence(true));
+    assert_eq!(curious.receive().await["payload"], presence(true));
     host.leave().await;
-    let left = curious.hear().await;
+    let left = curious.receive().await;
     assert_eq!(left["type"], "relay.presence");
     assert_eq!(left["payload"], presence(false));
     nothing_before_an_error(&mut plain).await;
 }
 
 #[tokio::test]
-async fn foreign_pages_hosts_and_missing_keys_are_turned_away_before_a_word() {
+async fn foreign_pages_hosts_and_missing_keys_are_rejected_before_any_message() {
     let server = TestServer::start().await;
     let own = format!("http://{}", server.address);
     assert!(Client::raw(&server, &[("origin", &own)]).await.is_ok());
@@ -166,16 +166,16 @@ async fn foreign_pages_hosts_and_missing_keys_are_turned_away_before_a_word() {
 }
 
 #[tokio::test]
-async fn a_token_alone_lets_in_in_its_own_role_and_the_next_one_ends_what_it_let_in() {
+async fn a_token_alone_admits_its_own_role_and_the_next_one_ends_its_connections() {
     let server = TestServer::start().await;
     let name = "study".parse().unwrap();
     let join = async |role: &str, token: Option<&str>| {
         let mut client = Client::stranger(&server).await;
-        let mut wish = json!({ "role": role, "sessionId": "study" });
+        let mut request = json!({ "role": role, "sessionId": "study" });
         if let Some(token) = token {
-            wish["token"] = json!(token);
+            request["token"] = json!(token);
         }
-        let answer = client.ask("relay.join", wish).await;
+        let answer = client.ask("relay.join", request).await;
         (client, answer)
     };
     let refused = async |role: &str, token: Option<&str>| {
@@ -195,9 +195,9 @@ async fn a_token_alone_lets_in_in_its_own_role_and_the_next_one_ends_what_it_let
     let next = server.service.relay.tokens.make(&name).await.unwrap();
     while agent.next().await.is_some() {}
     refused("agent", Some(&tokens.agent)).await;
-    let kept = std::fs::read(server.data().join("gangway.db-wal")).unwrap();
+    let stored = std::fs::read(server.data().join("gangway.db-wal")).unwrap();
     let needle = next.agent.as_bytes();
-    assert!(!kept.windows(needle.len()).any(|window| window == needle));
+    assert!(!stored.windows(needle.len()).any(|window| window == needle));
     assert!(server.service.relay.tokens.remove(&name).await.unwrap());
     refused("agent", Some(&next.agent)).await;
 }

@@ -8,7 +8,7 @@ use gangway_testing::relay_client::{Client, call, code};
 /// Answers what a page is asked until this many questions came.
 async fn serve(host: &mut Client, questions: usize) {
     for _ in 0..questions {
-        let asked = host.hear().await;
+        let asked = host.receive().await;
         let (kind, payload) = match asked["type"].as_str().unwrap() {
             "session.start" => (
                 "session.started",
@@ -53,8 +53,10 @@ async fn a_study_session_is_logged_from_its_start_to_its_end_without_a_gap() {
     }
     host.push("user.message", json!({ "text": "evening" }))
         .await;
-    agent.hear_of("user.message").await;
-    agent.say("agent.message", json!({ "text": "I see" })).await;
+    agent.receive_type("user.message").await;
+    agent
+        .send_message("agent.message", json!({ "text": "I see" }))
+        .await;
     serve(&mut host, 1).await;
     let refused = agent.ask("tool.call", json!({ "toolName": "next" })).await;
     assert_eq!(code(&refused), "INVALID_PARAMS");
@@ -67,7 +69,7 @@ async fn a_study_session_is_logged_from_its_start_to_its_end_without_a_gap() {
         json!({ "stateReset": true, "sessionId": id, "logFile": file })
     );
     assert_eq!(
-        other.hear_of("session.ended").await["payload"],
+        other.receive_type("session.ended").await["payload"],
         ended["payload"]
     );
     let log = lines(&server, &file);
@@ -77,7 +79,7 @@ async fn a_study_session_is_logged_from_its_start_to_its_end_without_a_gap() {
         let at = line["timestamp"].as_str().unwrap();
         assert!(at.len() == 24 && at.ends_with('Z'), "{at}");
     }
-    let told: Vec<_> = log
+    let messages: Vec<_> = log
         .iter()
         .map(|line| {
             (
@@ -97,7 +99,7 @@ async fn a_study_session_is_logged_from_its_start_to_its_end_without_a_gap() {
             ("in", "session.end"),
             ("out", "session.ended"),
         ]);
-    assert_eq!(told, wanted.collect::<Vec<_>>());
+    assert_eq!(messages, wanted.collect::<Vec<_>>());
     assert_eq!(log[2]["payload"]["reason"], "to see what comes of it");
 }
 
@@ -108,7 +110,7 @@ async fn a_page_with_ids_of_its_own_is_known_to_agents_by_the_id_of_the_study_se
     let mut agent = Client::agent(&server, "s").await;
     let own = json!({ "sessionId": "s-own", "uiSpec": { "stage": "flavour" } });
     let answer = async |host: &mut Client, kind: &str| {
-        let asked = host.hear().await;
+        let asked = host.receive().await;
         host.reply(&asked, kind, own.clone()).await;
     };
     let get = || json!({});
@@ -212,16 +214,16 @@ async fn sessions_of_two_pages_are_two_and_each_has_its_own_log() {
 }
 
 #[tokio::test]
-async fn a_page_that_does_not_want_to_end_keeps_the_session_open_and_one_that_is_gone_does_not() {
+async fn a_page_that_does_not_want_to_end_keeps_the_session_open_and_one_that_is_closed_does_not() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
     let mut agent = Client::agent(&server, "s").await;
     tokio::join!(serve(&mut host, 1), agent.ask("session.start", start()));
-    agent.say("session.end", json!({})).await;
-    let asked = host.hear().await;
+    agent.send_message("session.end", json!({})).await;
+    let asked = host.receive().await;
     let busy = json!({ "code": "TOOL_EXECUTION_FAILED", "message": "a booking is under way" });
     host.reply(&asked, "error", busy).await;
-    assert_eq!(code(&agent.hear().await), "TOOL_EXECUTION_FAILED");
+    assert_eq!(code(&agent.receive().await), "TOOL_EXECUTION_FAILED");
     host.leave().await;
     let ended = agent.ask("session.end", json!({ "reason": "gone" })).await;
     let log = lines(&server, ended["payload"]["logFile"].as_str().unwrap());
@@ -265,20 +267,20 @@ async fn what_a_page_is_asked_and_answers_is_named_in_the_log_and_so_is_who_aske
     let (mut alice, _) = Client::joined(&server, join).await;
     let mut bob = Client::agent(&server, "s").await;
     let (_, started) = tokio::join!(serve(&mut host, 1), alice.ask("session.start", start()));
-    alice.say("tool.call", call("slow")).await;
-    let slow = host.hear().await;
-    bob.say("tool.call", call("quick")).await;
-    let quick = host.hear().await;
+    alice.send_message("tool.call", call("slow")).await;
+    let slow = host.receive().await;
+    bob.send_message("tool.call", call("quick")).await;
+    let quick = host.receive().await;
     host.reply(&quick, "tool.result", json!({ "ok": true }))
         .await;
-    bob.hear().await;
+    bob.receive().await;
     host.reply(&slow, "tool.result", json!({ "ok": true }))
         .await;
-    alice.hear().await;
+    alice.receive().await;
     // A page cannot end a study.
     host.push("session.ended", json!({ "logFile": "/etc/passwd" }))
         .await;
-    assert_eq!(code(&host.hear().await), "INVALID_MESSAGE");
+    assert_eq!(code(&host.receive().await), "INVALID_MESSAGE");
     let id = started["payload"]["sessionId"].as_str().unwrap();
     let log = lines(&server, &format!("logs/study/{id}.jsonl"));
     let of = |kind: &str| {
@@ -319,14 +321,16 @@ async fn two_who_begin_the_same_study_at_once_get_the_same_one() {
 }
 
 #[tokio::test]
-async fn an_end_goes_through_though_whoever_wanted_it_is_gone() {
+async fn an_end_goes_through_although_the_caller_is_gone() {
     let server = TestServer::start().await;
     let mut host = Client::host(&server, "s").await;
     let mut agent = Client::agent(&server, "s").await;
     let mut other = Client::agent(&server, "s").await;
     tokio::join!(serve(&mut host, 1), agent.ask("session.start", start()));
-    agent.say("session.end", json!({ "reason": "done" })).await;
-    let asked = host.hear_of("session.end").await;
+    agent
+        .send_message("session.end", json!({ "reason": "done" }))
+        .await;
+    let asked = host.receive_type("session.end").await;
     agent.drop_dead();
     host.push("state.updated", json!({ "source": "stage" }))
         .await;
@@ -335,7 +339,7 @@ async fn an_end_goes_through_though_whoever_wanted_it_is_gone() {
     host.reply(&asked, "session.ended", json!({ "stateReset": true }))
         .await;
     assert_eq!(
-        other.hear_of("session.ended").await["payload"]["stateReset"],
+        other.receive_type("session.ended").await["payload"]["stateReset"],
         true
     );
     let (_, all) = server.call(reqwest::Method::GET, "/api/study", None).await;

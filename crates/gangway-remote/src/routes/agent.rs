@@ -115,7 +115,7 @@ pub async fn rotate(
 pub async fn exchange(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
-    Json(wish): Json<OpenFrame>,
+    Json(request): Json<OpenFrame>,
 ) -> ApiResult<axum::Json<FrameInfo>> {
     let frame = open_frame(&state, &caller).await?;
     let settings = &state.remote.config;
@@ -129,7 +129,7 @@ pub async fn exchange(
         state: agent_state(&state, &caller).await?,
         feature_flags: record
             .flags
-            .resolve(settings.embed_defaults, wanted(&wish.feature_flags)),
+            .resolve(settings.embed_defaults, wanted(&request.feature_flags)),
         project_name: record.project,
         persona_slug: record.persona,
         upload: UploadRules {

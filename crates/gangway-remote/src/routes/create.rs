@@ -47,18 +47,21 @@ pub async fn create(
     headers: HeaderMap,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<impl IntoResponse> {
-    let mut wish = wish(&body)?;
-    if !admitted.may_use_project(&state.http, &wish.project) {
-        let message = format!("this key has no access to the project {:?}", wish.project);
+    let mut request = parse_request(&body)?;
+    if !admitted.may_use_project(&state.http, &request.project) {
+        let message = format!(
+            "this key has no access to the project {:?}",
+            request.project
+        );
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "scope_required",
             message,
         ));
     }
-    wish.caller = admitted.caller();
-    wish.once = idempotency_key(&headers)?;
-    let made = state.remote.create(wish).await.map_err(refused)?;
+    request.caller = admitted.caller();
+    request.once = idempotency_key(&headers)?;
+    let made = state.remote.create(request).await.map_err(refused)?;
     Ok((
         StatusCode::CREATED,
         axum::Json(created(&state, &headers, made)),
@@ -141,7 +144,7 @@ pub(super) fn embed_url(
     format!("{base}/embed/{id}?token={token}")
 }
 
-fn wish(body: &Map<String, Value>) -> ApiResult<NewAgent> {
+fn parse_request(body: &Map<String, Value>) -> ApiResult<NewAgent> {
     let mut wrong = Vec::new();
     let mut text = |name: &'static str| match body.get(name).and_then(Value::as_str) {
         Some(text) if !text.trim().is_empty() => text.to_owned(),

@@ -22,7 +22,7 @@ use super::caller::Caller;
 use crate::{AgentState, LiveAgent, Progress, RemoteState, wire::AgentFrame};
 
 #[derive(Deserialize)]
-pub struct Since {
+pub struct EventsQuery {
     since: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Since {
 pub async fn events(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
-    Query(query): Query<Since>,
+    Query(query): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let session = state.remote.hub.open(caller.session).await?;

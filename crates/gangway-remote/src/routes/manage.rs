@@ -11,7 +11,7 @@ use gangway_http::{
 
 use super::caller::{find, no_agent};
 use crate::{
-    AgentState, Ended, HandOverError, LiveAgent, Phase, RemoteState,
+    AgentState, EndOutcome, HandOverError, LiveAgent, Phase, RemoteState,
     wire::{AgentHandOver, AgentShutdown, RemoteAgentInfo, RemoteAgentList},
 };
 
@@ -117,8 +117,8 @@ pub(super) async fn shut_down(
     because: &str,
 ) -> ApiResult<axum::Json<AgentShutdown>> {
     let (status, message) = match state.remote.end(agent, because).await? {
-        Ended::Now => ("shutdown_initiated", "The agent is being shut down."),
-        Ended::Before => ("already_terminated", "The agent was already terminated."),
+        EndOutcome::Now => ("shutdown_initiated", "The agent is being shut down."),
+        EndOutcome::Before => ("already_terminated", "The agent was already terminated."),
     };
     Ok(axum::Json(AgentShutdown {
         status: status.into(),

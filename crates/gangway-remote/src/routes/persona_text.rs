@@ -10,7 +10,7 @@ use gangway_http::{
 
 use super::registry::registry_error;
 use crate::{
-    KeptIn, PersonaTexts, RemoteState,
+    PersonaTexts, RemoteState, StoredIn,
     wire::{PersonaText, PutPersonaText, WrittenPersonaText},
 };
 
@@ -27,8 +27,8 @@ pub async fn read(
     let registry = &state.remote.registry;
     let (persona, texts) = registry.texts(&slug).await.map_err(registry_error)?;
     let from = match registry.is_in_config(&slug) {
-        true => KeptIn::Config,
-        false => KeptIn::Added,
+        true => StoredIn::Config,
+        false => StoredIn::Added,
     };
     Ok(axum::Json(PersonaText {
         version: texts.version(),

@@ -10,10 +10,10 @@ use gangway_http::{
 };
 
 use crate::{
-    KeptIn, Registry, RegistryError, RemoteState,
+    Registry, RegistryError, RemoteState, StoredIn,
     config::{PersonaConfig, ProjectConfig},
     read_persona,
-    wire::{Nothing, PersonaInfo, PersonaList, ProjectInfo, ProjectList},
+    wire::{EmptyBody, PersonaInfo, PersonaList, ProjectInfo, ProjectList},
 };
 
 pub(super) fn registry_error(error: RegistryError) -> ApiError {
@@ -50,7 +50,7 @@ pub async fn list_projects(registry: &Registry) -> gangway_core::Result<ProjectL
 /// Add or change a project
 #[utoipa::path(put, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "The project")),
     request_body = ProjectConfig, responses(
-    (status = 200, body = Nothing),
+    (status = 200, body = EmptyBody),
     (status = 400, body = ApiError),
     (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
@@ -58,29 +58,29 @@ pub async fn put_project(
     State(state): State<Arc<RemoteState>>,
     Id(name): Id,
     Json(project): Json<ProjectConfig>,
-) -> ApiResult<axum::Json<Nothing>> {
+) -> ApiResult<axum::Json<EmptyBody>> {
     if matches!(state.remote.workspaces.check(&project.folder), Ok(false)) {
         let message = "`folder` must not be in Gangway's data folder";
         return Err(ApiError::invalid(message));
     }
-    let kept = state.remote.registry.add_project(&name, &project).await;
-    kept.map_err(registry_error)?;
-    Ok(axum::Json(Nothing {}))
+    let stored = state.remote.registry.add_project(&name, &project).await;
+    stored.map_err(registry_error)?;
+    Ok(axum::Json(EmptyBody {}))
 }
 
 /// Remove a project; its folder is kept
 #[utoipa::path(delete, path = "/api/projects/{name}", tag = "agents", params(("name" = String, Path, description = "The project")), responses(
-    (status = 200, body = Nothing),
+    (status = 200, body = EmptyBody),
     (status = 404, body = ApiError),
     (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn remove_project(
     State(state): State<Arc<RemoteState>>,
     Id(name): Id,
-) -> ApiResult<axum::Json<Nothing>> {
+) -> ApiResult<axum::Json<EmptyBody>> {
     let removed = state.remote.registry.remove_project(&name).await;
     removed.map_err(registry_error)?;
-    Ok(axum::Json(Nothing {}))
+    Ok(axum::Json(EmptyBody {}))
 }
 
 /// List the personas
@@ -94,7 +94,7 @@ pub async fn list_personas(registry: &Registry) -> gangway_core::Result<PersonaL
     let personas = personas.map(|(slug, (persona, from))| PersonaInfo {
         has_experience: persona.folder.join("experience.md").is_file(),
         missing: read_persona(&slug, &persona.folder).is_err(),
-        own: from == KeptIn::Added && registry.is_own(&persona),
+        own: from == StoredIn::Added && registry.is_own(&persona),
         slug,
         persona,
         from,
@@ -107,7 +107,7 @@ pub async fn list_personas(registry: &Registry) -> gangway_core::Result<PersonaL
 /// Add or change a persona
 #[utoipa::path(put, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")),
     request_body = PersonaConfig, responses(
-    (status = 200, body = Nothing),
+    (status = 200, body = EmptyBody),
     (status = 400, body = ApiError),
     (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
@@ -115,26 +115,26 @@ pub async fn put_persona(
     State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
     Json(persona): Json<PersonaConfig>,
-) -> ApiResult<axum::Json<Nothing>> {
-    let kept = state.remote.registry.add_persona(&slug, &persona).await;
-    kept.map_err(registry_error)?;
-    Ok(axum::Json(Nothing {}))
+) -> ApiResult<axum::Json<EmptyBody>> {
+    let stored = state.remote.registry.add_persona(&slug, &persona).await;
+    stored.map_err(registry_error)?;
+    Ok(axum::Json(EmptyBody {}))
 }
 
 /// Remove a persona; its folder is kept, unless it was created here
 #[utoipa::path(delete, path = "/api/personas/{slug}", tag = "agents", params(("slug" = String, Path, description = "The persona")), responses(
-    (status = 200, body = Nothing),
+    (status = 200, body = EmptyBody),
     (status = 404, body = ApiError),
     (status = 409, description = "It is defined in config.yaml", body = ApiError),
 ))]
 pub async fn remove_persona(
     State(state): State<Arc<RemoteState>>,
     Id(slug): Id,
-) -> ApiResult<axum::Json<Nothing>> {
+) -> ApiResult<axum::Json<EmptyBody>> {
     let slug: Slug = slug
         .parse()
         .map_err(|_| ApiError::new(StatusCode::NOT_FOUND, "not_found", "persona not found"))?;
     let removed = state.remote.registry.remove_persona(slug.as_str()).await;
     removed.map_err(registry_error)?;
-    Ok(axum::Json(Nothing {}))
+    Ok(axum::Json(EmptyBody {}))
 }

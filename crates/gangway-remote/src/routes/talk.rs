@@ -20,7 +20,7 @@ use serde::Deserialize;
 use super::{caller::Caller, upload::folder_of};
 use crate::{
     RemoteState,
-    wire::{AcceptedByAgent, AnswerToAgent, Nothing, PostToAgent},
+    wire::{AcceptedByAgent, AnswerToAgent, EmptyBody, PostToAgent},
 };
 
 /// Attachments per message.
@@ -60,8 +60,8 @@ pub async fn messages(
     };
     let receipt = receipt.map_err(refused)?;
     let Receipt::Accepted { turn } = receipt else {
-        let words = format!("a message was answered by {receipt:?}");
-        return Err(gangway_core::Error::Storage(words).into());
+        let text = format!("a message was answered by {receipt:?}");
+        return Err(gangway_core::Error::Storage(text).into());
     };
     let turn = TurnId {
         session: session.id(),
@@ -102,10 +102,10 @@ async fn prompt(state: &RemoteState, caller: &Caller, message: PostToAgent) -> A
         return Ok(text);
     }
     if attachments.len() > ATTACHMENTS {
-        let words = format!(
+        let reason = format!(
             "a message can have at most {ATTACHMENTS} attachments; send the others with another message"
         );
-        return Err(ApiError::invalid(words));
+        return Err(ApiError::invalid(reason));
     }
     let record = caller.record();
     let folder = state
@@ -134,7 +134,7 @@ async fn prompt(state: &RemoteState, caller: &Caller, message: PostToAgent) -> A
 /// Answer a question of an agent
 #[utoipa::path(post, path = "/api/remote_agents/{id}/answer", tag = "agents", params(("id" = String, Path, description = "The agent")),
     request_body = AnswerToAgent, responses(
-    (status = 200, description = "Stored and passed to the agent", body = Nothing),
+    (status = 200, description = "Stored and passed to the agent", body = EmptyBody),
     (status = 400, body = ApiError),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
     (status = 404, description = "`agent_not_found` or `question_not_found`", body = ApiError),
@@ -144,7 +144,7 @@ pub async fn answer(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
     Json(answer): Json<AnswerToAgent>,
-) -> ApiResult<axum::Json<Nothing>> {
+) -> ApiResult<axum::Json<EmptyBody>> {
     caller.alive()?;
     // Visitors decide about this agent only, not about the owner's other chats.
     refuse_lasting(&answer.answer)?;
@@ -154,12 +154,12 @@ pub async fn answer(
         text: answer.answer,
     };
     session.submit(command).await?;
-    Ok(axum::Json(Nothing {}))
+    Ok(axum::Json(EmptyBody {}))
 }
 
 /// Stop an agent's turn and drop the queued messages
 #[utoipa::path(post, path = "/api/remote_agents/{id}/stop", tag = "agents", params(("id" = String, Path, description = "The agent")), responses(
-    (status = 200, body = Nothing),
+    (status = 200, body = EmptyBody),
     (status = 401, description = "`missing_token` or `invalid_token`", body = ApiError),
     (status = 404, description = "`agent_not_found`", body = ApiError),
     (status = 409, description = "`agent_ended`", body = ApiError),
@@ -167,15 +167,15 @@ pub async fn answer(
 pub async fn stop(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
-) -> ApiResult<axum::Json<Nothing>> {
+) -> ApiResult<axum::Json<EmptyBody>> {
     caller.alive()?;
     let session = state.remote.hub.open(caller.session).await?;
     session.submit(Command::Stop).await?;
-    Ok(axum::Json(Nothing {}))
+    Ok(axum::Json(EmptyBody {}))
 }
 
 #[derive(Deserialize)]
-pub struct Part {
+pub struct HistoryQuery {
     before: Option<u64>,
     limit: Option<usize>,
 }
@@ -194,7 +194,7 @@ pub struct Part {
 pub async fn history(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
-    Query(part): Query<Part>,
+    Query(part): Query<HistoryQuery>,
 ) -> ApiResult<axum::Json<History>> {
     let page = feed::page(
         state.remote.hub.store(),

@@ -33,7 +33,7 @@ const FILES: usize = 5000;
 const NAMESAKES: usize = 1000;
 
 #[derive(Deserialize)]
-pub struct Named {
+pub struct UploadQuery {
     name: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn folder_of(id: &AgentId) -> String {
 pub async fn uploads(
     State(state): State<Arc<RemoteState>>,
     caller: Caller,
-    Query(named): Query<Named>,
+    Query(named): Query<UploadQuery>,
     request: Request,
 ) -> ApiResult<impl IntoResponse> {
     caller.alive()?;
@@ -88,7 +88,7 @@ pub async fn uploads(
     }
     let _alone = caller.uploading.lock().await;
     let _place = state.remote.uploads.acquire().await;
-    let content = whole(request, settings.upload_bytes).await?;
+    let content = read_body(request, settings.upload_bytes).await?;
     let size = content.len() as u64;
     let limits = Limits {
         write: settings.upload_bytes,
@@ -160,7 +160,7 @@ pub async fn transcribe(
     }
     let _alone = caller.uploading.lock().await;
     let _place = state.remote.uploads.acquire().await;
-    let audio = whole(request, settings.upload_bytes).await?;
+    let audio = read_body(request, settings.upload_bytes).await?;
     let key = speech.key.clone();
     let (secrets, access) = (
         state.remote.models.secrets.clone(),
@@ -170,15 +170,15 @@ pub async fn transcribe(
         let name = key?;
         let known = access.keys.get(&name).cloned();
         known.or_else(|| {
-            let kept = secrets.get(&SecretName::parse(&name).ok()?).ok()??;
-            Some(kept.expose_secret().to_owned())
+            let stored = secrets.get(&SecretName::parse(&name).ok()?).ok()??;
+            Some(stored.expose_secret().to_owned())
         })
     });
     let key = key.await.unwrap_or_default();
     // The upload slots are free from here on.
     drop((_place, _alone));
-    let heard = Speech::new(&speech.url, key, &speech.model);
-    let text = heard.transcribe(audio, &kind).await.map_err(|error| {
+    let received = Speech::new(&speech.url, key, &speech.model);
+    let text = received.transcribe(audio, &kind).await.map_err(|error| {
         let message = error.to_string();
         ApiError::new(StatusCode::BAD_GATEWAY, "transcription_failed", message).retry_after(5)
     })?;
@@ -205,7 +205,7 @@ fn fits(rule: &str, kind: &str) -> bool {
     }
 }
 
-async fn whole(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
+async fn read_body(request: Request, most: u64) -> ApiResult<bytes::Bytes> {
     let limit = usize::try_from(most).unwrap_or(usize::MAX);
     let read = read_slow_body(request, limit).await;
     read.map_err(|error| match error.status {

@@ -2,82 +2,82 @@
 
 use gangway_testing::{
     eventually,
-    tmux_shell::{Own, PROGRAM},
+    tmux_shell::{PROGRAM, UserTmux},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Made, Yard, answered, model::Model, tmux_sessions};
+use super::{TestAgent, Yard, answered, model::Model, tmux_sessions};
 
-async fn adopt(yard: &Yard, body: Value) -> (u16, Value) {
-    answered(yard.request(Method::POST, "/adopt").json(&body)).await
+async fn adopt(remote: &Yard, body: Value) -> (u16, Value) {
+    answered(remote.request(Method::POST, "/adopt").json(&body)).await
 }
 
-async fn says(yard: &Yard, made: &Made, text: &str) -> Vec<String> {
-    let before = yard.answers(made).await.len();
+async fn says(remote: &Yard, made: &TestAgent, text: &str) -> Vec<String> {
+    let before = remote.answers(made).await.len();
     let body = json!({ "text": text });
-    let (status, accepted) = yard.post(made, "messages", body).await;
+    let (status, accepted) = remote.post(made, "messages", body).await;
     assert_eq!(status, 202, "{accepted}");
-    eventually(|| async { (yard.answers(made).await.len() > before).then_some(()) }).await;
-    yard.until_state(made, "complete").await;
-    yard.answers(made).await
+    eventually(|| async { (remote.answers(made).await.len() > before).then_some(()) }).await;
+    remote.until_state(made, "complete").await;
+    remote.answers(made).await
 }
 
 #[tokio::test]
-async fn a_program_in_the_persons_own_tmux_becomes_an_agent_and_stays_when_that_ends() {
-    let own = Own::with_program().await;
-    let yard = Yard::with(Model::says(&["Not asked."]), |_| {}).await;
-    let (status, created) = adopt(&yard, own.wish()).await;
+async fn a_program_in_the_users_own_tmux_becomes_an_agent_and_stays_when_that_ends() {
+    let own = UserTmux::with_program().await;
+    let remote = Yard::with(Model::says(&["Not asked."]), |_| {}).await;
+    let (status, created) = adopt(&remote, own.adopt_request()).await;
     assert_eq!(status, 201, "{created}");
     assert_eq!(created["persona_slug"], "perl");
-    let made = Made::of(&created);
-    assert_eq!(yard.alive(&made).await["state"], "idle");
-    assert_eq!(says(&yard, &made, "Hello").await, ["Heard: Hello\n"]);
-    let answers = says(&yard, &made, "Again").await;
+    let made = TestAgent::of(&created);
+    assert_eq!(remote.alive(&made).await["state"], "idle");
+    assert_eq!(says(&remote, &made, "Hello").await, ["Heard: Hello\n"]);
+    let answers = says(&remote, &made, "Again").await;
     assert_eq!(answers, ["Heard: Hello\n", "Heard: Again\n"]);
-    let (status, refused) = adopt(&yard, own.wish()).await;
+    let (status, refused) = adopt(&remote, own.adopt_request()).await;
     assert_eq!(
         (status, &refused["error_code"]),
         (409, &json!("already_adopted"))
     );
-    let (status, refused) = answered(yard.owner.post(format!(
+    let (status, refused) = answered(remote.owner.post(format!(
         "{}/api/remote_agents/hand_over/{}",
-        yard.base, made.id
+        remote.base, made.id
     )))
     .await;
     assert_eq!(
         (status, &refused["error_code"]),
         (409, &json!("hand_over_unsupported"))
     );
-    yard.post(&made, "shutdown", json!({})).await;
-    yard.until_ended(&made).await;
+    remote.post(&made, "shutdown", json!({})).await;
+    remote.until_ended(&made).await;
     // What they did before is still there, and so is the program.
     own.types("direct");
     own.until_shows("Heard: direct").await;
     assert!(own.shown().contains("my-own-42") && own.shown().contains("\n1000\n"));
-    let (status, created) = adopt(&yard, own.wish()).await;
+    let (status, created) = adopt(&remote, own.adopt_request()).await;
     assert_eq!(status, 201, "{created}");
-    let made = Made::of(&created);
-    assert_eq!(says(&yard, &made, "Back").await, ["Heard: Back\n"]);
+    let made = TestAgent::of(&created);
+    assert_eq!(says(&remote, &made, "Back").await, ["Heard: Back\n"]);
 }
 
 #[tokio::test]
 async fn an_adopted_program_is_given_guardrails_and_a_persona_once() {
-    let own = Own::with_program().await;
-    let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+    let own = UserTmux::with_program().await;
+    let remote = Yard::with(Model::says(&["Not asked."]), |config| {
         config.remote_agents.guardrails = Some("Never promise a refund.".into());
     })
     .await;
-    let mut wish = own.wish();
-    wish["persona_slug"] = json!("clerk");
-    wish["initial_prompt"] = json!("Good day");
-    let (status, created) = adopt(&yard, wish).await;
+    let mut request = own.adopt_request();
+    request["persona_slug"] = json!("clerk");
+    request["initial_prompt"] = json!("Good day");
+    let (status, created) = adopt(&remote, request).await;
     assert_eq!(status, 201, "{created}");
     assert_eq!(created["persona_slug"], "clerk");
-    let made = Made::of(&created);
-    yard.until_state(&made, "complete").await;
-    assert_eq!(yard.answers(&made).await, ["Heard: Good day\n"]);
-    says(&yard, &made, "More").await;
+    let made = TestAgent::of(&created);
+    remote.until_state(&made, "complete").await;
+    assert_eq!(remote.answers(&made).await, ["Heard: Good day\n"]);
+    says(&remote, &made, "More").await;
     let shown = own.shown();
     assert_eq!(
         shown.matches("Heard: Never promise a refund.").count(),
@@ -94,12 +94,12 @@ async fn an_adopted_program_is_given_guardrails_and_a_persona_once() {
 /// A shell would run what a visitor writes.
 #[tokio::test]
 async fn nothing_is_typed_once_the_adopted_program_has_ended() {
-    let own = Own::with_program().await;
-    let yard = Yard::with(Model::says(&["Not asked."]), |_| {}).await;
-    let (status, created) = adopt(&yard, own.wish()).await;
+    let own = UserTmux::with_program().await;
+    let remote = Yard::with(Model::says(&["Not asked."]), |_| {}).await;
+    let (status, created) = adopt(&remote, own.adopt_request()).await;
     assert_eq!(status, 201, "{created}");
-    let made = Made::of(&created);
-    assert_eq!(says(&yard, &made, "Hello").await, ["Heard: Hello\n"]);
+    let made = TestAgent::of(&created);
+    assert_eq!(says(&remote, &made, "Hello").await, ["Heard: Hello\n"]);
     own.tmux.call(&["send-keys", "-t", "own", "C-d"]);
     own.until_runs("bash").await;
     // Another program with the same name is another program.
@@ -108,14 +108,15 @@ async fn nothing_is_typed_once_the_adopted_program_has_ended() {
             own.types(PROGRAM);
             own.until_runs("perl").await;
         }
-        yard.post(
-            &made,
-            "messages",
-            json!({ "text": "echo typed-by-a-visitor" }),
-        )
-        .await;
+        remote
+            .post(
+                &made,
+                "messages",
+                json!({ "text": "echo typed-by-a-visitor" }),
+            )
+            .await;
         let why = eventually(|| async {
-            let (_, history) = yard.get(&made, "history").await;
+            let (_, history) = remote.get(&made, "history").await;
             let entries = history["entries"].as_array()?;
             let errors = entries.iter().filter(|entry| entry["role"] == "error");
             let errors: Vec<_> = errors.map(|entry| entry["message"].to_string()).collect();
@@ -129,25 +130,25 @@ async fn nothing_is_typed_once_the_adopted_program_has_ended() {
         "{}",
         own.shown()
     );
-    let said = yard.answers(&made).await.concat();
-    assert_eq!(said, "Heard: Hello\n");
+    let message = remote.answers(&made).await.concat();
+    assert_eq!(message, "Heard: Hello\n");
 }
 
 #[tokio::test]
 async fn what_cannot_be_adopted_is_named_and_nothing_is_left() {
-    let own = Own::with_shell().await;
-    let yard = Yard::with(Model::says(&["Hi."]), |_| {}).await;
-    let running = yard.agent("Hi.").await;
+    let own = UserTmux::with_shell().await;
+    let remote = Yard::with(Model::says(&["Hi."]), |_| {}).await;
+    let running = remote.agent("Hi.").await;
     let with = |name: &str, value: Value| {
-        let mut wish = own.wish();
-        wish[name] = value;
-        wish
+        let mut body = own.adopt_request();
+        body[name] = value;
+        body
     };
-    let tmux = yard.data().join("agents/tmux.sock");
+    let tmux = remote.data().join("agents/tmux.sock");
     let mut other = with("socket", json!(tmux));
     other["target"] = json!(running.tmux);
-    for (wish, code, words) in [
-        (own.wish(), "not_adoptable", "a shell, bash"),
+    for (body, code, text) in [
+        (own.adopt_request(), "not_adoptable", "a shell, bash"),
         (
             with("target", json!("nowhere:3")),
             "not_adoptable",
@@ -171,37 +172,41 @@ async fn what_cannot_be_adopted_is_named_and_nothing_is_left() {
         ),
         (with("unknown", json!(1)), "invalid_request", "unknown"),
     ] {
-        let (status, refused) = adopt(&yard, wish).await;
+        let (status, refused) = adopt(&remote, body).await;
         let message = refused["message"].as_str().unwrap_or_default();
-        assert!(message.contains(words), "{refused}");
+        assert!(message.contains(text), "{refused}");
         assert_eq!(refused["error_code"], code, "{status} {refused}");
     }
     for (name, value, code) in [
         ("project_name", json!("nowhere"), "project_not_found"),
         ("persona_slug", json!("nobody"), "persona_not_found"),
     ] {
-        let mut wish = with(name, value);
-        wish["shell"] = json!(true);
-        let (status, refused) = adopt(&yard, wish).await;
+        let mut body = with(name, value);
+        body["shell"] = json!(true);
+        let (status, refused) = adopt(&remote, body).await;
         assert_eq!((status, &refused["error_code"]), (404, &json!(code)));
     }
-    let (_, list) = answered(yard.request(Method::GET, "")).await;
+    let (_, list) = answered(remote.request(Method::GET, "")).await;
     assert_eq!(list["agents"].as_array().unwrap().len(), 1, "{list}");
-    assert_eq!(tmux_sessions(yard.data()), [running.tmux]);
+    assert_eq!(tmux_sessions(remote.data()), [running.tmux]);
 }
 
 /// It opens a terminal of the person's.
 #[tokio::test]
 async fn only_the_owner_adopts() {
-    let own = Own::with_program().await;
-    let yard = Yard::with(Model::says(&["Hi."]), |_| {}).await;
-    let key = yard
+    let own = UserTmux::with_program().await;
+    let remote = Yard::with(Model::says(&["Hi."]), |_| {}).await;
+    let key = remote
         .server
         .key_for(&["agents", "chat", "tools", "apps"])
         .await;
-    let asked = yard.nobody(Method::POST, "/adopt").json(&own.wish());
+    let asked = remote
+        .nobody(Method::POST, "/adopt")
+        .json(&own.adopt_request());
     let (status, refused) = answered(asked.bearer_auth(key.key)).await;
     assert_eq!(status, 403, "{refused}");
-    let asked = yard.nobody(Method::POST, "/adopt").json(&own.wish());
+    let asked = remote
+        .nobody(Method::POST, "/adopt")
+        .json(&own.adopt_request());
     assert_eq!(answered(asked).await.0, 401);
 }

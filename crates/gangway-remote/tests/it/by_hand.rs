@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures_util::{SinkExt, StreamExt};
-use gangway_runner::wire::{FromRunner, Ticket, ToRunner, What};
+use gangway_runner::wire::{FromRunner, Ticket, ToRunner, TurnEvent};
 use gangway_testing::eventually;
 use tokio::net::UnixStream;
 use tokio_util::codec::{Framed, LinesCodec};
@@ -45,7 +45,7 @@ impl Runner {
             fresh,
         };
         runner.tell(&hello).await;
-        let first = runner.hear().await;
+        let first = runner.receive().await;
         (runner, first)
     }
 
@@ -64,19 +64,19 @@ impl Runner {
         );
         runner.tell(&FromRunner::Ready).await;
         let turn = runner.prompted().await;
-        runner.say(turn, What::Taken).await;
+        runner.send_message(turn, TurnEvent::Taken).await;
         (runner, turn)
     }
 
     pub async fn prompted(&mut self) -> u64 {
         loop {
-            if let ToRunner::Prompt { turn, .. } = self.hear().await.unwrap() {
+            if let ToRunner::Prompt { turn, .. } = self.receive().await.unwrap() {
                 return turn;
             }
         }
     }
 
-    pub async fn hear(&mut self) -> Option<ToRunner> {
+    pub async fn receive(&mut self) -> Option<ToRunner> {
         let line = self.wire.next().await?.ok()?;
         Some(serde_json::from_str(&line).unwrap())
     }
@@ -91,7 +91,7 @@ impl Runner {
         let _ = self.wire.send(line).await;
     }
 
-    pub async fn say(&mut self, turn: u64, what: What) {
+    pub async fn send_message(&mut self, turn: u64, what: TurnEvent) {
         self.said += 1;
         let n = self.said;
         self.tell(&FromRunner::Said { n, turn, what }).await;

@@ -7,11 +7,11 @@ use super::Yard;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_visitor_cannot_give_an_answer_that_holds_in_every_chat() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Good day").await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Good day").await;
     for answer in ["Always allow", "Never allow"] {
         let body = json!({ "question_id": "q", "answer": answer });
-        let (status, refused) = yard.post(&made, "answer", body).await;
+        let (status, refused) = remote.post(&made, "answer", body).await;
         assert_eq!(
             (status, &refused["error_code"]),
             (403, &json!("scope_required"))
@@ -21,25 +21,29 @@ async fn a_visitor_cannot_give_an_answer_that_holds_in_every_chat() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_agent_works_in_the_data_folder_whatever_its_project_is_called() {
-    let yard = Yard::open().await;
-    let link = yard.shop().join("link");
-    std::os::unix::fs::symlink(yard.data(), &link).unwrap();
-    for folder in [yard.data(), &link, yard.data().parent().unwrap()] {
+    let remote = Yard::open().await;
+    let link = remote.shop().join("link");
+    std::os::unix::fs::symlink(remote.data(), &link).unwrap();
+    for folder in [remote.data(), &link, remote.data().parent().unwrap()] {
         let project = Some(json!({ "folder": folder }));
-        let kept = yard.server.call(Method::PUT, "/api/projects/evil", project);
-        let (status, answer) = kept.await;
+        let stored = remote
+            .server
+            .call(Method::PUT, "/api/projects/evil", project);
+        let (status, answer) = stored.await;
         assert_eq!(status, 400, "{} {answer}", folder.display());
     }
     // A folder that becomes a link later.
-    let two = yard.shop().join("two");
+    let two = remote.shop().join("two");
     std::fs::create_dir(&two).unwrap();
     let project = Some(json!({ "folder": two }));
-    let kept = yard.server.call(Method::PUT, "/api/projects/two", project);
-    assert_eq!(kept.await.0, 200);
+    let stored = remote
+        .server
+        .call(Method::PUT, "/api/projects/two", project);
+    assert_eq!(stored.await.0, 200);
     std::fs::remove_dir(&two).unwrap();
-    std::os::unix::fs::symlink(yard.data(), &two).unwrap();
-    let mut wish = super::wish("Good day");
-    wish["project_name"] = json!("two");
-    let (status, answer) = yard.create(wish).await;
+    std::os::unix::fs::symlink(remote.data(), &two).unwrap();
+    let mut request = super::create_request("Good day");
+    request["project_name"] = json!("two");
+    let (status, answer) = remote.create(request).await;
     assert_eq!(status, 503, "{answer}");
 }

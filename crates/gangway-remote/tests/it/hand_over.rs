@@ -9,35 +9,35 @@ use super::{Yard, answered, model::Model};
 
 #[tokio::test]
 async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_and_token() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Greet the visitor.").await;
-    yard.until_state(&made, "complete").await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Greet the visitor.").await;
+    remote.until_state(&made, "complete").await;
     let path = format!("/hand_over/{}", made.id);
-    let (status, error) = answered(yard.nobody(Method::POST, &path)).await;
+    let (status, error) = answered(remote.nobody(Method::POST, &path)).await;
     assert_eq!(
         (status, &error["error_code"]),
         (401, &json!("missing_token"))
     );
-    let url = format!("{}/api/remote_agents{path}", yard.base);
-    let (status, asked) = answered(yard.owner.post(&url)).await;
+    let url = format!("{}/api/remote_agents{path}", remote.base);
+    let (status, asked) = answered(remote.owner.post(&url)).await;
     assert_eq!(
         (status, &asked["status"]),
         (202, &json!("hand_over_requested"))
     );
-    let (status, _) = yard
+    let (status, _) = remote
         .post(&made, "messages", json!({ "text": "Which bikes?" }))
         .await;
     assert_eq!(status, 202);
-    eventually(|| async { (yard.model.asked().len() == 3).then_some(()) }).await;
-    yard.until_state(&made, "complete").await;
-    let asked = yard.model.asked();
+    eventually(|| async { (remote.model.asked().len() == 3).then_some(()) }).await;
+    remote.until_state(&made, "complete").await;
+    let asked = remote.model.asked();
     let text = |n: usize, m: usize| asked[n]["messages"][m]["content"].as_str().unwrap();
     assert!(text(1, 0).contains("Person: Greet the visitor.\n\nAgent: Good day."));
     assert!(text(2, 0).starts_with(super::SKILL));
     assert!(text(2, 1).contains("Good day.") && !text(2, 1).contains("Greet the visitor."));
     assert_eq!(text(2, 3), "Which bikes?");
     // The person sees all of the conversation, and one line about it.
-    let (_, history) = yard.get(&made, "history").await;
+    let (_, history) = remote.get(&made, "history").await;
     let lines = history["entries"].as_array().unwrap();
     let notices = lines.iter().filter(|line| line["role"] == "notice");
     let notices: Vec<_> = notices
@@ -45,16 +45,16 @@ async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_an
         .collect();
     assert_eq!(notices.len(), 1, "{lines:#?}");
     assert!(notices[0].contains("a summary of the conversation"));
-    assert_eq!(yard.answers(&made).await, ["Good day.", "Good day."]);
-    yard.post(&made, "shutdown", json!({})).await;
-    yard.until_ended(&made).await;
-    let (status, error) = answered(yard.owner.post(&url)).await;
+    assert_eq!(remote.answers(&made).await, ["Good day.", "Good day."]);
+    remote.post(&made, "shutdown", json!({})).await;
+    remote.until_ended(&made).await;
+    let (status, error) = answered(remote.owner.post(&url)).await;
     assert_eq!((status, &error["error_code"]), (409, &json!("agent_ended")));
 }
 
 #[tokio::test]
-async fn a_program_for_terminals_cannot_be_asked() {
-    let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+async fn a_terminal_program_cannot_be_asked() {
+    let remote = Yard::with(Model::says(&["Not asked."]), |config| {
         let brain = BrainConfig {
             acp: None,
             terminal: Some(vec!["cat".into()]),
@@ -67,13 +67,13 @@ async fn a_program_for_terminals_cannot_be_asked() {
         config.remote_agents.creation_timeout_seconds = 2;
     })
     .await;
-    let made = yard.agent("Hello.").await;
-    let url = format!("{}/api/remote_agents/hand_over/{}", yard.base, made.id);
-    let (status, error) = answered(yard.owner.post(&url)).await;
+    let made = remote.agent("Hello.").await;
+    let url = format!("{}/api/remote_agents/hand_over/{}", remote.base, made.id);
+    let (status, error) = answered(remote.owner.post(&url)).await;
     assert_eq!(
         (status, &error["error_code"]),
         (409, &json!("hand_over_unsupported"))
     );
-    let (_, shown) = answered(yard.request(Method::GET, &format!("/{}", made.id))).await;
+    let (_, shown) = answered(remote.request(Method::GET, &format!("/{}", made.id))).await;
     assert_eq!(shown["can_hand_over"], false);
 }

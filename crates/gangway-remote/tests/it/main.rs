@@ -25,7 +25,9 @@ mod tokens;
 mod uploads;
 
 use gangway_testing::{
-    remote_client::{Desk, EXPERIENCE, Made, SKILL, answered, in_address, wish},
+    remote_client::{
+        EXPERIENCE, RemoteClient, SKILL, TestAgent, answered, create_request, in_address,
+    },
     remote_model as model,
     remote_stock::tmux_sessions,
 };

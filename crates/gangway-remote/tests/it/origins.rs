@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Made, Yard, answered, model::Model, wish};
+use super::{TestAgent, Yard, answered, create_request, model::Model};
 
 const SHOP: &str = "https://shop.example";
 
@@ -22,8 +22,8 @@ async fn yard() -> Yard {
 /// Scenarios: the iframe is able to load; embed view authenticates via token.
 #[tokio::test]
 async fn the_page_of_a_chat_names_who_may_hold_it_and_keeps_the_token_to_itself() {
-    let yard = yard().await;
-    let made = yard.agent("Hi.").await;
+    let remote = yard().await;
+    let made = remote.agent("Hi.").await;
     let (id, token) = (&made.id, &made.token);
     for (path, status) in [
         (format!("/embed/{id}?token={token}"), 200),
@@ -39,7 +39,7 @@ async fn the_page_of_a_chat_names_who_may_hold_it_and_keeps_the_token_to_itself(
         ),
         ("/embed/..%2f..%2fetc".to_owned(), 404),
     ] {
-        let request = yard.http.get(format!("{}{path}", yard.base));
+        let request = remote.http.get(format!("{}{path}", remote.base));
         let response = request
             .header("sec-fetch-site", "cross-site")
             .send()
@@ -60,9 +60,9 @@ async fn the_page_of_a_chat_names_who_may_hold_it_and_keeps_the_token_to_itself(
         assert!(!page.contains(token) && !page.contains("evil.example"));
     }
     // Everything else of ours is in no frame.
-    let response = yard
+    let response = remote
         .http
-        .get(format!("{}/", yard.base))
+        .get(format!("{}/", remote.base))
         .send()
         .await
         .unwrap();
@@ -70,10 +70,10 @@ async fn the_page_of_a_chat_names_who_may_hold_it_and_keeps_the_token_to_itself(
 }
 
 /// The status of creating an agent for an unknown project: 404 for authorized callers.
-async fn may_create(yard: &Yard, origin: Option<&str>, key: Option<&str>) -> (u16, Value) {
-    let mut body = wish("Hi.");
+async fn may_create(remote: &Yard, origin: Option<&str>, key: Option<&str>) -> (u16, Value) {
+    let mut body = create_request("Hi.");
     body["project_name"] = json!("nothing");
-    let mut request = yard.nobody(Method::POST, "/create").json(&body);
+    let mut request = remote.nobody(Method::POST, "/create").json(&body);
     if let Some(origin) = origin {
         request = request.header("origin", origin);
     }
@@ -86,67 +86,73 @@ async fn may_create(yard: &Yard, origin: Option<&str>, key: Option<&str>) -> (u1
 
 #[tokio::test]
 async fn a_key_is_needed_by_programs_and_by_pages_of_any_origin() {
-    let yard = yard().await;
-    let own = yard.base.clone();
-    let made: Made = yard.agent("Hi.").await;
+    let remote = yard().await;
+    let own = remote.base.clone();
+    let made: TestAgent = remote.agent("Hi.").await;
     let (let_in, missing, wrong) = (
         (404, json!("project_not_found")),
         (401, json!("missing_token")),
         (401, json!("invalid_token")),
     );
     assert_eq!(
-        may_create(&yard, Some("https://evil.example"), None)
+        may_create(&remote, Some("https://evil.example"), None)
             .await
             .0,
         403
     );
-    let key = yard.server.key("admin").await;
+    let key = remote.server.key("admin").await;
     let key = key.key.as_str();
     for origin in [None, Some(own.as_str()), Some(SHOP), Some(GUEST)] {
-        assert_eq!(may_create(&yard, origin, None).await, missing, "{origin:?}");
         assert_eq!(
-            may_create(&yard, origin, Some(key)).await,
+            may_create(&remote, origin, None).await,
+            missing,
+            "{origin:?}"
+        );
+        assert_eq!(
+            may_create(&remote, origin, Some(key)).await,
             let_in,
             "{origin:?}"
         );
         assert_eq!(
-            may_create(&yard, origin, Some("x")).await,
+            may_create(&remote, origin, Some("x")).await,
             wrong,
             "{origin:?}"
         );
         // The token of an agent cannot create another one.
-        let by_agent = may_create(&yard, origin, Some(&made.token)).await;
+        let by_agent = may_create(&remote, origin, Some(&made.token)).await;
         assert_eq!(by_agent, wrong, "{origin:?}");
     }
-    let tools = yard.server.key("tools:files/*").await;
-    let for_tools = may_create(&yard, None, Some(&tools.key)).await;
+    let tools = remote.server.key("tools:files/*").await;
+    let for_tools = may_create(&remote, None, Some(&tools.key)).await;
     assert_eq!(for_tools, (403, json!("scope_required")));
     // Neither is what there is shown without one.
     for path in [String::new(), format!("/{}", made.id)] {
-        assert_eq!(answered(yard.nobody(Method::GET, &path)).await.0, 401);
+        assert_eq!(answered(remote.nobody(Method::GET, &path)).await.0, 401);
         assert_eq!(
-            answered(yard.request(Method::GET, &path).bearer_auth(key))
+            answered(remote.request(Method::GET, &path).bearer_auth(key))
                 .await
                 .0,
             200
         );
     }
-    let removed = yard.request(Method::DELETE, &format!("/{}", made.id));
+    let removed = remote.request(Method::DELETE, &format!("/{}", made.id));
     assert_eq!(answered(removed.bearer_auth(&made.token)).await.0, 401);
-    assert_eq!(yard.alive(&made).await["alive"], true);
+    assert_eq!(remote.alive(&made).await["alive"], true);
 }
 
 #[tokio::test]
 async fn projects_and_personas_are_changed_by_those_who_show_who_they_are() {
-    let yard = yard().await;
-    let folder = yard.clerk();
+    let remote = yard().await;
+    let folder = remote.clerk();
     let (project, persona) = (json!({ "folder": folder }), json!({ "folder": folder }));
     for (path, body) in [
         ("/api/projects/two", project),
         ("/api/personas/two", persona),
     ] {
         let send = async |method: Method, key: Option<&str>| {
-            let mut request = yard.http.request(method, format!("{}{path}", yard.base));
+            let mut request = remote
+                .http
+                .request(method, format!("{}{path}", remote.base));
             if let Some(key) = key {
                 request = request.bearer_auth(key);
             }
@@ -164,25 +170,25 @@ async fn projects_and_personas_are_changed_by_those_who_show_who_they_are() {
             send(Method::PUT, Some("local-token")).await,
             (200, json!({}))
         );
-        let mut wish = wish("Hi.");
-        wish["project_name"] = json!(if path.contains("projects") {
+        let mut params = create_request("Hi.");
+        params["project_name"] = json!(if path.contains("projects") {
             "two"
         } else {
             "shop"
         });
-        wish["persona_slug"] = json!(if path.contains("personas") {
+        params["persona_slug"] = json!(if path.contains("personas") {
             "two"
         } else {
             "clerk"
         });
-        let (status, made) = yard.create(wish.clone()).await;
+        let (status, made) = remote.create(params.clone()).await;
         assert_eq!(status, 201, "{made}");
         assert_eq!(send(Method::DELETE, Some("local-token")).await.0, 200);
         assert_eq!(send(Method::DELETE, Some("local-token")).await.0, 404);
-        assert_eq!(yard.create(wish).await.0, 404);
+        assert_eq!(remote.create(params).await.0, 404);
         // What stands in the settings is changed there.
-        let shop = format!("{}/api/projects/shop", yard.base);
-        let request = yard.http.delete(shop).bearer_auth("local-token");
+        let shop = format!("{}/api/projects/shop", remote.base);
+        let request = remote.http.delete(shop).bearer_auth("local-token");
         assert_eq!(answered(request).await.1["error_code"], "in_config");
     }
 }

@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 /// How long a stop waits for agents that are being made.
 const STOP_WITHIN: Duration = Duration::from_secs(2);
 
-pub type Yard = gangway_testing::remote_client::Yard<TestServer>;
+pub type Yard = gangway_testing::remote_client::TestRemote<TestServer>;
 
 pub struct TestServer(ServiceServer<RemoteService>);
 
@@ -145,13 +145,13 @@ impl Service for RemoteService {
             projects: config.projects.clone(),
             personas: config.personas.clone(),
         };
-        let told = json!({ "base_url": config.model_url, "model": "test-model" });
+        let message = json!({ "base_url": config.model_url, "model": "test-model" });
         let services = Services {
             live,
             hub: Arc::clone(&hub),
             workspaces: Arc::clone(&workspaces),
             models,
-            runner_settings: Box::new(move || Ok(told.clone())),
+            runner_settings: Box::new(move || Ok(message.clone())),
             program: Some(config.program.clone().into()),
             stop,
         };

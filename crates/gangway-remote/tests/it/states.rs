@@ -1,14 +1,14 @@
 //! What an agent is doing, asked for and followed.
 
-use gangway_runner::wire::{ToRunner, What};
+use gangway_runner::wire::{ToRunner, TurnEvent};
 use gangway_testing::sse::Frame;
 use serde_json::{Value, json};
 
 use super::{
-    Made, Yard, answered,
+    TestAgent, Yard, answered,
     by_hand::{NOBODY, Runner},
+    create_request,
     model::Model,
-    wish,
 };
 
 fn states(frames: &[Frame]) -> Vec<String> {
@@ -22,33 +22,34 @@ fn states(frames: &[Frame]) -> Vec<String> {
 /// Scenario: agent is alive, in each of its states but one.
 #[tokio::test]
 async fn an_agent_says_whether_it_works_or_rests() {
-    let yard = Yard::with(Model::held(2), |_| {}).await;
-    let made = yard.agent("Work.").await;
-    assert_eq!(yard.alive(&made).await["state"], "processing");
-    let (status, accepted) = yard
+    let remote = Yard::with(Model::held(2), |_| {}).await;
+    let made = remote.agent("Work.").await;
+    assert_eq!(remote.alive(&made).await["state"], "processing");
+    let (status, accepted) = remote
         .post(&made, "messages", json!({ "text": "More." }))
         .await;
     assert_eq!(status, 202, "{accepted}");
     assert!(accepted["stream_id"].is_string());
-    yard.model.release(4);
-    yard.until_state(&made, "complete").await;
+    remote.model.release(4);
+    remote.until_state(&made, "complete").await;
     assert_eq!(
-        yard.answers(&made).await,
-        [yard.model.answer(), yard.model.answer()]
+        remote.answers(&made).await,
+        [remote.model.answer(), remote.model.answer()]
     );
-    yard.post(&made, "messages", json!({ "text": "And more." }))
+    remote
+        .post(&made, "messages", json!({ "text": "And more." }))
         .await;
-    yard.until_state(&made, "processing").await;
-    let (status, _) = yard.post(&made, "stop", json!({})).await;
+    remote.until_state(&made, "processing").await;
+    let (status, _) = remote.post(&made, "stop", json!({})).await;
     assert_eq!(status, 200);
-    assert_eq!(yard.alive(&made).await["state"], "idle");
+    assert_eq!(remote.alive(&made).await["state"], "idle");
     for bad in [
         json!({}),
         json!({ "text": " " }),
         json!({ "text": 7 }),
         json!({ "text": "a", "x": 1 }),
     ] {
-        let (status, error) = yard.post(&made, "messages", bad).await;
+        let (status, error) = remote.post(&made, "messages", bad).await;
         assert_eq!(
             (status, &error["retryable"]),
             (400, &json!(false)),
@@ -59,10 +60,10 @@ async fn an_agent_says_whether_it_works_or_rests() {
 
 /// Scenario: real-time updates via SSE.
 #[tokio::test]
-async fn a_stream_has_the_state_the_pieces_and_each_change_between_them() {
-    let yard = Yard::with(Model::held(3), |_| {}).await;
-    let made = yard.agent("Work.").await;
-    let mut stream = yard.stream(&made, None).await;
+async fn a_stream_has_the_state_the_chunks_and_each_change_between_them() {
+    let remote = Yard::with(Model::held(3), |_| {}).await;
+    let made = remote.agent("Work.").await;
+    let mut stream = remote.stream(&made, None).await;
     let first = stream.next().await.unwrap();
     assert_eq!(first.event, "snapshot");
     let then = stream.next().await.unwrap();
@@ -74,18 +75,19 @@ async fn a_stream_has_the_state_the_pieces_and_each_change_between_them() {
     let mut text = String::new();
     for _ in 0..3 {
         // Each chunk arrives before the next one is sent.
-        yard.model.release(1);
+        remote.model.release(1);
         let piece = stream.until("assistant.message_delta").await;
         text += piece.data["delta"].as_str().unwrap();
     }
-    assert_eq!(text, yard.model.answer());
+    assert_eq!(text, remote.model.answer());
     assert_eq!(stream.until("agent.state").await.data["state"], "complete");
-    yard.post(&made, "messages", json!({ "text": "More." }))
+    remote
+        .post(&made, "messages", json!({ "text": "More." }))
         .await;
     for state in ["commanded", "processing"] {
         assert_eq!(stream.until("agent.state").await.data["state"], state);
     }
-    yard.post(&made, "shutdown", json!({})).await;
+    remote.post(&made, "shutdown", json!({})).await;
     let rest = stream.rest().await;
     assert_eq!(states(&rest), ["idle"]);
     let last = rest.last().unwrap();
@@ -97,23 +99,23 @@ async fn a_stream_has_the_state_the_pieces_and_each_change_between_them() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_after_any_number_without_loss() {
-    let yard = Yard::with(Model::says(&["a", "b", "c", "d"]), |_| {}).await;
-    let made = yard.agent("Work.").await;
-    yard.until_state(&made, "complete").await;
-    yard.post(&made, "shutdown", json!({})).await;
-    yard.until_ended(&made).await;
+async fn a_stream_continues_after_any_number_without_loss() {
+    let remote = Yard::with(Model::says(&["a", "b", "c", "d"]), |_| {}).await;
+    let made = remote.agent("Work.").await;
+    remote.until_state(&made, "complete").await;
+    remote.post(&made, "shutdown", json!({})).await;
+    remote.until_ended(&made).await;
     let numbered = |frames: Vec<Frame>| -> Vec<Frame> {
         frames
             .into_iter()
             .filter(|frame| frame.id.is_some())
             .collect()
     };
-    let whole = numbered(yard.stream(&made, Some("0")).await.rest().await);
+    let whole = numbered(remote.stream(&made, Some("0")).await.rest().await);
     let numbers: Vec<_> = whole.iter().map(|frame| frame.id.unwrap()).collect();
     assert_eq!(numbers, (1..=whole.len() as u64).collect::<Vec<_>>());
     for seen in 0..=whole.len() {
-        let rest = yard
+        let rest = remote
             .stream(&made, Some(&seen.to_string()))
             .await
             .rest()
@@ -122,7 +124,7 @@ async fn a_stream_goes_on_after_any_number_without_loss() {
         assert_eq!(numbered(rest), whole[seen..], "after {seen}");
     }
     for odd in ["99999", "-1", "x", "1.5"] {
-        let first = yard.stream(&made, Some(odd)).await.next().await.unwrap();
+        let first = remote.stream(&made, Some(odd)).await.next().await.unwrap();
         assert_eq!(first.event, "resync", "{odd}");
     }
 }
@@ -130,21 +132,24 @@ async fn a_stream_goes_on_after_any_number_without_loss() {
 /// Scenario: agent is alive, and waits for an answer. Also where the server goes away in the meantime.
 #[tokio::test]
 async fn an_agent_that_asks_waits_for_its_answer() {
-    let yard = Yard::with_program(NOBODY, |_| {}).await;
-    let (runner, created) = tokio::join!(Runner::begin(yard.data()), yard.create(wish("Work.")));
-    let ((mut runner, turn), made) = (runner, Made::of(&created.1));
-    let ask = |question, text: &str| What::Question {
+    let remote = Yard::with_program(NOBODY, |_| {}).await;
+    let (runner, created) = tokio::join!(
+        Runner::begin(remote.data()),
+        remote.create(create_request("Work."))
+    );
+    let ((mut runner, turn), made) = (runner, TestAgent::of(&created.1));
+    let ask = |question, text: &str| TurnEvent::Question {
         question,
         text: text.into(),
         options: vec!["red".into(), "blue".into()],
     };
-    let mut stream = yard.stream(&made, None).await;
+    let mut stream = remote.stream(&made, None).await;
     stream.until("agent.state").await;
-    runner.say(turn, ask(1, "Which one?")).await;
+    runner.send_message(turn, ask(1, "Which one?")).await;
     let asked = stream.until("agent.state").await;
     assert_eq!(asked.data["state"], "awaiting_input");
-    assert_eq!(yard.alive(&made).await["state"], "awaiting_input");
-    let (_, history) = yard.get(&made, "history").await;
+    assert_eq!(remote.alive(&made).await["state"], "awaiting_input");
+    let (_, history) = remote.get(&made, "history").await;
     let entries = history["entries"].as_array().unwrap();
     let question = entries
         .iter()
@@ -153,15 +158,15 @@ async fn an_agent_that_asks_waits_for_its_answer() {
     assert_eq!(question["options"], json!(["red", "blue"]));
     let id = question["questionId"].clone();
     let answer = |id: &Value| json!({ "question_id": id, "answer": "blue" });
-    let (status, error) = yard.post(&made, "answer", answer(&json!("q0-9"))).await;
+    let (status, error) = remote.post(&made, "answer", answer(&json!("q0-9"))).await;
     assert_eq!(
         (status, &error["error_code"]),
         (404, &json!("question_not_found"))
     );
 
-    let ticket = Runner::ticket(yard.data()).await;
+    let ticket = Runner::ticket(remote.data()).await;
     drop(stream);
-    let yard = yard.restart().await;
+    let remote = remote.restart().await;
     let (mut runner, welcome) = Runner::come(&ticket, false).await;
     let wanted = ToRunner::Welcome {
         setup: None,
@@ -169,34 +174,34 @@ async fn an_agent_that_asks_waits_for_its_answer() {
         turn: Some(turn),
     };
     assert_eq!(welcome, Some(wanted));
-    assert_eq!(yard.alive(&made).await["state"], "awaiting_input");
-    let (status, _) = yard.post(&made, "answer", answer(&id)).await;
+    assert_eq!(remote.alive(&made).await["state"], "awaiting_input");
+    let (status, _) = remote.post(&made, "answer", answer(&id)).await;
     assert_eq!(status, 200);
     loop {
-        if let Some(ToRunner::Answer { question, text, .. }) = runner.hear().await {
+        if let Some(ToRunner::Answer { question, text, .. }) = runner.receive().await {
             assert_eq!((question, text.as_str()), (1, "blue"));
             break;
         }
     }
-    assert_eq!(yard.alive(&made).await["state"], "processing");
-    let (status, _) = yard.post(&made, "answer", answer(&id)).await;
+    assert_eq!(remote.alive(&made).await["state"], "processing");
+    let (status, _) = remote.post(&made, "answer", answer(&id)).await;
     assert_eq!(status, 404);
 }
 
 #[tokio::test]
-async fn a_message_with_a_name_is_said_once() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
-    yard.until_state(&made, "complete").await;
+async fn a_message_with_a_name_takes_effect_once() {
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
+    remote.until_state(&made, "complete").await;
     let mut ids = Vec::new();
     for _ in 0..3 {
-        let request = yard.of(&made, reqwest::Method::POST, "messages");
+        let request = remote.of(&made, reqwest::Method::POST, "messages");
         let request = request.header("idempotency-key", "m-1");
         let (status, accepted) = answered(request.json(&json!({ "text": "Again?" }))).await;
         assert_eq!(status, 202, "{accepted}");
         ids.push(accepted["stream_id"].clone());
     }
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
-    yard.until_state(&made, "complete").await;
-    assert_eq!(yard.model.asked().len(), 2);
+    remote.until_state(&made, "complete").await;
+    assert_eq!(remote.model.asked().len(), 2);
 }

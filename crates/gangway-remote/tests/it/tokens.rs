@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use super::{Made, Yard, answered, in_address, model::Model};
+use super::{TestAgent, Yard, answered, in_address, model::Model};
 
 /// Every endpoint of one agent, as the document has them: method, and what comes after its id.
 fn endpoints() -> Vec<(Method, String)> {
@@ -24,10 +24,10 @@ fn endpoints() -> Vec<(Method, String)> {
     found
 }
 
-async fn frame_of(yard: &Yard, made: &Made) -> Made {
-    let (status, frame) = yard.post(made, "exchange", json!({})).await;
+async fn frame_of(remote: &Yard, made: &TestAgent) -> TestAgent {
+    let (status, frame) = remote.post(made, "exchange", json!({})).await;
     assert_eq!(status, 200, "{frame}");
-    Made {
+    TestAgent {
         token: frame["frame_token"].as_str().unwrap().to_owned(),
         ..made.clone()
     }
@@ -36,10 +36,10 @@ async fn frame_of(yard: &Yard, made: &Made) -> Made {
 /// P13; scenarios: token validation, invalid session token.
 #[tokio::test]
 async fn no_endpoint_of_an_agent_takes_anything_but_its_own_tokens() {
-    let yard = Yard::open().await;
-    let (mine, other) = (yard.agent("Hi.").await, yard.agent("Hi.").await);
-    let other_frame = frame_of(&yard, &other).await;
-    let key = yard.server.key("admin").await;
+    let remote = Yard::open().await;
+    let (mine, other) = (remote.agent("Hi.").await, remote.agent("Hi.").await);
+    let other_frame = frame_of(&remote, &other).await;
+    let key = remote.server.key("admin").await;
     let wrong = [
         other.token.clone(),
         other_frame.token,
@@ -57,7 +57,7 @@ async fn no_endpoint_of_an_agent_takes_anything_but_its_own_tokens() {
         let send = async |query: Option<&str>, header: Option<String>| {
             let token = query.map(|token| format!("&token={}", in_address(token)));
             let path = format!("{path}?name=a.txt{}", token.unwrap_or_default());
-            let mut request = yard.request(method.clone(), &path);
+            let mut request = remote.request(method.clone(), &path);
             if let Some(value) = header {
                 request = request.header("authorization", value);
             }
@@ -84,21 +84,21 @@ async fn no_endpoint_of_an_agent_takes_anything_but_its_own_tokens() {
         assert_eq!(both.await, invalid, "{method} {rest}");
     }
     for made in [&mine, &other] {
-        assert_eq!(yard.alive(made).await["alive"], true);
+        assert_eq!(remote.alive(made).await["alive"], true);
     }
 }
 
 /// Scenario: agent is alive.
 #[tokio::test]
 async fn own_tokens_open_every_endpoint_and_a_frame_all_but_those_of_its_maker() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
-    let frame = frame_of(&yard, &made).await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
+    let frame = frame_of(&remote, &made).await;
     for (method, rest) in endpoints() {
         let for_maker = ["shutdown", "token"].contains(&rest.as_str());
         let path = format!("/{}/{rest}", made.id);
         let ask = async |token: &str| {
-            let request = yard.request(method.clone(), &format!("{path}?token={token}"));
+            let request = remote.request(method.clone(), &format!("{path}?token={token}"));
             let response = request.json(&json!({})).send().await.unwrap();
             response.status().as_u16()
         };
@@ -109,9 +109,9 @@ async fn own_tokens_open_every_endpoint_and_a_frame_all_but_those_of_its_maker()
         }
     }
     // A frame that is loaded again keeps its token, and makes no others.
-    let (status, again) = yard.post(&frame, "exchange", json!({})).await;
+    let (status, again) = remote.post(&frame, "exchange", json!({})).await;
     assert_eq!((status, &again["frame_token"]), (200, &json!(frame.token)));
-    let (status, error) = yard.post(&frame, "shutdown", json!({})).await;
+    let (status, error) = remote.post(&frame, "shutdown", json!({})).await;
     assert_eq!(
         (status, &error["error_code"]),
         (401, &json!("invalid_token"))
@@ -128,8 +128,8 @@ async fn tokens_are_256_bits_that_say_nothing_and_never_repeat() {
     let digits = |token: &String| token.strip_prefix("gwa_").unwrap().to_owned();
     let is_hex = |text: String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
     assert!(tokens.iter().map(digits).all(is_hex));
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
     for part in [
         &made.id,
         &made.session,
@@ -140,69 +140,72 @@ async fn tokens_are_256_bits_that_say_nothing_and_never_repeat() {
     }
     // On the disk there are only hashes.
     let key = format!("remote/{}", made.id);
-    let store = yard.server.hub().store();
-    let kept = store.get::<Value>(&key).await.unwrap();
-    let kept = kept.unwrap().value.to_string();
-    assert!(!kept.contains(&made.token) && !kept.contains(&digits(&made.token)));
+    let store = remote.server.hub().store();
+    let stored = store.get::<Value>(&key).await.unwrap();
+    let stored = stored.unwrap().value.to_string();
+    assert!(!stored.contains(&made.token) && !stored.contains(&digits(&made.token)));
 }
 
 #[tokio::test]
 async fn a_rotation_ends_the_old_token_its_frames_and_their_streams_at_once() {
-    let yard = Yard::open().await;
-    let old = yard.agent("Hi.").await;
-    let frame = frame_of(&yard, &old).await;
+    let remote = Yard::open().await;
+    let old = remote.agent("Hi.").await;
+    let frame = frame_of(&remote, &old).await;
     let mut streams = Vec::new();
     for who in [&old, &frame] {
-        let mut stream = yard.stream(who, None).await;
+        let mut stream = remote.stream(who, None).await;
         stream.until("agent.state").await;
         streams.push(stream);
     }
-    let (status, rotated) = yard.post(&old, "token", json!({})).await;
+    let (status, rotated) = remote.post(&old, "token", json!({})).await;
     assert_eq!(status, 200, "{rotated}");
     let token = rotated["session_token"].as_str().unwrap().to_owned();
     let address = format!("/embed/{}?token={token}", old.id);
-    assert_eq!(rotated["embed_url"], yard.server.url(&address));
+    assert_eq!(rotated["embed_url"], remote.server.url(&address));
     for mut stream in streams {
         assert_eq!(stream.until("closing").await.data["reason"], "revoked");
         assert!(stream.next().await.is_none());
     }
     for who in [&old, &frame] {
-        let (status, error) = yard.get(who, "alive").await;
+        let (status, error) = remote.get(who, "alive").await;
         assert_eq!(
             (status, &error["error_code"]),
             (401, &json!("invalid_token"))
         );
-        assert_eq!(yard.stream(who, None).await.status, 401);
+        assert_eq!(remote.stream(who, None).await.status, 401);
     }
-    let new = Made { token, ..old };
-    assert_eq!(yard.alive(&new).await["alive"], true);
+    let new = TestAgent { token, ..old };
+    assert_eq!(remote.alive(&new).await["alive"], true);
     // And it outlives a restart, as the end of the old one does.
-    let yard = yard.restart().await;
-    assert_eq!(yard.alive(&new).await["alive"], true);
-    assert_eq!(yard.get(&frame, "alive").await.0, 401);
+    let remote = remote.restart().await;
+    assert_eq!(remote.alive(&new).await["alive"], true);
+    assert_eq!(remote.get(&frame, "alive").await.0, 401);
 }
 
 #[tokio::test]
-async fn a_token_ends_when_its_time_is_over() {
+async fn a_token_ends_when_it_expires() {
     let hours = |config: &mut crate::server::Config| config.remote_agents.token_hours = 1;
-    let yard = Yard::with(Model::says(&["Hi."]), hours).await;
-    let made = yard.agent("Hi.").await;
-    let frame = frame_of(&yard, &made).await;
+    let remote = Yard::with(Model::says(&["Hi."]), hours).await;
+    let made = remote.agent("Hi.").await;
+    let frame = frame_of(&remote, &made).await;
     // Time is moved by moving what is kept: an hour ago it would have been made.
     let key = format!("remote/{}", made.id);
-    let store = yard.server.hub().store().clone();
-    let mut kept = store.get::<Value>(&key).await.unwrap().unwrap().value;
-    let end: Timestamp = kept["tokens"]["until"].as_str().unwrap().parse().unwrap();
+    let store = remote.server.hub().store().clone();
+    let mut stored = store.get::<Value>(&key).await.unwrap().unwrap().value;
+    let end: Timestamp = stored["tokens"]["until"].as_str().unwrap().parse().unwrap();
     assert!(end > Timestamp::now() && end <= Timestamp::now() + SignedDuration::from_hours(1));
     let past = json!((end - SignedDuration::from_hours(1)).to_string());
-    kept["tokens"]["until"] = past.clone();
-    assert_eq!(kept["tokens"]["frames"].as_array().unwrap().len(), 1);
-    kept["tokens"]["frames"][0][1] = past;
-    store.put(vec![record(key, &kept).unwrap()]).await.unwrap();
+    stored["tokens"]["until"] = past.clone();
+    assert_eq!(stored["tokens"]["frames"].as_array().unwrap().len(), 1);
+    stored["tokens"]["frames"][0][1] = past;
+    store
+        .put(vec![record(key, &stored).unwrap()])
+        .await
+        .unwrap();
     drop(store);
-    let yard = yard.restart().await;
+    let remote = remote.restart().await;
     for who in [&made, &frame] {
-        let (status, error) = yard.get(who, "alive").await;
+        let (status, error) = remote.get(who, "alive").await;
         assert_eq!(
             (status, &error["error_code"]),
             (401, &json!("invalid_token"))

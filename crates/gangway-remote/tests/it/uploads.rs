@@ -7,21 +7,27 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::{Made, Yard, answered, in_address, model::Model, wish};
+use super::{TestAgent, Yard, answered, create_request, in_address, model::Model};
 
-async fn open() -> (Yard, Made) {
-    let yard = Yard::with(Model::says(&["Hi."]), |config| {
+async fn open() -> (Yard, TestAgent) {
+    let remote = Yard::with(Model::says(&["Hi."]), |config| {
         config.remote_agents.upload_bytes = 1000;
         config.remote_agents.embed_defaults.file_upload = true;
     })
     .await;
-    let made = yard.agent("Hi.").await;
-    (yard, made)
+    let made = remote.agent("Hi.").await;
+    (remote, made)
 }
 
-async fn send(yard: &Yard, made: &Made, name: &str, kind: &str, body: &[u8]) -> (u16, Value) {
+async fn send(
+    remote: &Yard,
+    made: &TestAgent,
+    name: &str,
+    kind: &str,
+    body: &[u8],
+) -> (u16, Value) {
     let path = format!("uploads?name={}", in_address(name));
-    let request = yard.of(made, Method::POST, &path);
+    let request = remote.of(made, Method::POST, &path);
     answered(request.header("content-type", kind).body(body.to_vec())).await
 }
 
@@ -37,17 +43,17 @@ fn files(folder: PathBuf) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn a_file_reaches_the_folder_of_the_project_and_goes_with_a_message() {
-    let (yard, made) = open().await;
-    let (status, first) = send(&yard, &made, "photo 1.png", "image/png", b"abc").await;
+    let (remote, made) = open().await;
+    let (status, first) = send(&remote, &made, "photo 1.png", "image/png", b"abc").await;
     let path = format!("uploads/{}/photo 1.png", &made.id[..8]);
     let wanted = json!({ "path": path, "name": "photo 1.png", "size": 3, "type": "image/png" });
     assert_eq!((status, first), (201, wanted));
-    let shop = yard.shop();
+    let shop = remote.shop();
     assert_eq!(std::fs::read(shop.join(&path)).unwrap(), b"abc");
     // Several of the same name at once: each has a place of its own.
     let more = (0..5_u8).map(|n| {
-        let (yard, made) = (&yard, &made);
-        async move { send(yard, made, "photo 1.png", "image/png; x=y", &[n]).await }
+        let (remote, made) = (&remote, &made);
+        async move { send(remote, made, "photo 1.png", "image/png; x=y", &[n]).await }
     });
     for (status, more) in futures_util::future::join_all(more).await {
         assert_eq!(status, 201, "{more}");
@@ -60,10 +66,10 @@ async fn a_file_reaches_the_folder_of_the_project_and_goes_with_a_message() {
     let wanted: Vec<Vec<u8>> = vec![vec![0], vec![1], vec![2], vec![3], vec![4], b"abc".into()];
     assert_eq!(contents, wanted);
     let message = json!({ "text": "Look.", "attachments": [path] });
-    let (status, accepted) = yard.post(&made, "messages", message).await;
+    let (status, accepted) = remote.post(&made, "messages", message).await;
     assert_eq!(status, 202, "{accepted}");
-    eventually(|| async { (yard.model.asked().len() == 2).then_some(()) }).await;
-    let asked = yard.model.asked()[1]["messages"].to_string();
+    eventually(|| async { (remote.model.asked().len() == 2).then_some(()) }).await;
+    let asked = remote.model.asked()[1]["messages"].to_string();
     assert!(
         asked.contains(&format!("Look.\\n\\n[Attached file: {path}]")),
         "{asked}"
@@ -72,7 +78,7 @@ async fn a_file_reaches_the_folder_of_the_project_and_goes_with_a_message() {
 
 #[tokio::test]
 async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_nothing() {
-    let (yard, made) = open().await;
+    let (remote, made) = open().await;
     let long = "x".repeat(201);
     for name in [
         "",
@@ -93,7 +99,7 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
         "\u{202e}gpj.exe",
         &long,
     ] {
-        let (status, error) = send(&yard, &made, name, "text/plain", b"x").await;
+        let (status, error) = send(&remote, &made, name, "text/plain", b"x").await;
         // What only looks like an escape is a name like any other.
         let plain = name == "..%2fa.txt";
         assert!(!plain || status == 400, "{name:?}");
@@ -103,7 +109,7 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
             "{name:?}"
         );
     }
-    let (status, error) = answered(yard.of(&made, Method::POST, "uploads").body("x")).await;
+    let (status, error) = answered(remote.of(&made, Method::POST, "uploads").body("x")).await;
     assert_eq!(
         (status, &error["error_code"]),
         (400, &json!("invalid_name"))
@@ -117,7 +123,7 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
         "multipart/form-data",
         "*/*",
     ] {
-        let (status, error) = send(&yard, &made, "a.txt", kind, b"x").await;
+        let (status, error) = send(&remote, &made, "a.txt", kind, b"x").await;
         assert_eq!(
             (status, &error["error_code"]),
             (415, &json!("upload_type_refused")),
@@ -125,22 +131,22 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
         );
     }
     assert_eq!(
-        send(&yard, &made, "full.txt", "text/plain", &[7; 1000])
+        send(&remote, &made, "full.txt", "text/plain", &[7; 1000])
             .await
             .0,
         201
     );
-    let (status, error) = send(&yard, &made, "a.txt", "text/plain", &[7; 1001]).await;
+    let (status, error) = send(&remote, &made, "a.txt", "text/plain", &[7; 1001]).await;
     assert_eq!(
         (status, &error["error_code"]),
         (413, &json!("upload_too_large"))
     );
     let chunks = futures_util::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>(vec![7; 100])));
-    let request = yard.of(&made, Method::POST, "uploads?name=a.txt");
+    let request = remote.of(&made, Method::POST, "uploads?name=a.txt");
     let request = request.header("content-type", "text/plain");
     let (status, _) = answered(request.body(reqwest::Body::wrap_stream(chunks))).await;
     assert_eq!(status, 413);
-    let found = files(yard.shop());
+    let found = files(remote.shop());
     assert!(
         matches!(&found[..], [one] if one.ends_with("full.txt")),
         "{found:?}"
@@ -148,11 +154,11 @@ async fn names_that_lead_elsewhere_types_and_sizes_that_are_not_taken_leave_noth
 }
 
 #[tokio::test]
-async fn an_upload_that_is_cut_off_leaves_nothing_and_holds_nobody_up() {
-    let (yard, made) = open().await;
+async fn an_upload_that_is_cut_off_leaves_nothing_and_delays_no_other() {
+    let (remote, made) = open().await;
     let mut held = Vec::new();
     for cut in [true, true, true, false, false, false, false, false] {
-        let mut socket = tokio::net::TcpStream::connect(yard.server.address)
+        let mut socket = tokio::net::TcpStream::connect(remote.server.address)
             .await
             .unwrap();
         let head = format!(
@@ -165,13 +171,13 @@ async fn an_upload_that_is_cut_off_leaves_nothing_and_holds_nobody_up() {
         }
     }
     // Those that are held open are of one agent; another's are taken.
-    let other = yard.agent("Hi.").await;
-    let (status, _) = send(&yard, &other, "b.txt", "text/plain", b"x").await;
+    let other = remote.agent("Hi.").await;
+    let (status, _) = send(&remote, &other, "b.txt", "text/plain", b"x").await;
     assert_eq!(status, 201);
     drop(held);
-    let (status, _) = send(&yard, &made, "c.txt", "text/plain", b"x").await;
+    let (status, _) = send(&remote, &made, "c.txt", "text/plain", b"x").await;
     assert_eq!(status, 201);
-    let found = files(yard.shop());
+    let found = files(remote.shop());
     assert!(
         found.len() == 2 && !found.iter().any(|f| f.ends_with("a.txt")),
         "{found:?}"
@@ -180,14 +186,14 @@ async fn an_upload_that_is_cut_off_leaves_nothing_and_holds_nobody_up() {
 
 #[tokio::test]
 async fn what_is_switched_off_takes_nothing() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
-    let (status, error) = send(&yard, &made, "a.txt", "text/plain", b"x").await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
+    let (status, error) = send(&remote, &made, "a.txt", "text/plain", b"x").await;
     assert_eq!(
         (status, &error["error_code"]),
         (403, &json!("feature_disabled"))
     );
-    let record = yard
+    let record = remote
         .of(&made, Method::POST, "transcribe")
         .header("content-type", "audio/webm");
     let (status, error) = answered(record.body("x")).await;
@@ -196,18 +202,18 @@ async fn what_is_switched_off_takes_nothing() {
         (403, &json!("feature_disabled"))
     );
     // A microphone alone takes recordings, and no other files.
-    let mut speaks = wish("Hi.");
+    let mut speaks = create_request("Hi.");
     speaks["feature_flags"] = json!({ "voice_mic": true });
-    let speaks = yard.made(speaks).await;
+    let speaks = remote.made(speaks).await;
     assert_eq!(
-        send(&yard, &speaks, "a.webm", "audio/webm", b"x").await.0,
+        send(&remote, &speaks, "a.webm", "audio/webm", b"x").await.0,
         201
     );
     assert_eq!(
-        send(&yard, &speaks, "a.txt", "text/plain", b"x").await.0,
+        send(&remote, &speaks, "a.txt", "text/plain", b"x").await.0,
         403
     );
-    let record = yard
+    let record = remote
         .of(&speaks, Method::POST, "transcribe")
         .header("content-type", "audio/webm");
     let (status, error) = answered(record.body("x")).await;
@@ -219,25 +225,25 @@ async fn what_is_switched_off_takes_nothing() {
 
 #[tokio::test]
 async fn a_flag_that_the_create_request_switches_off_stays_off_whatever_config_and_address_say() {
-    let yard = Yard::with(Model::says(&["Hi."]), |config| {
+    let remote = Yard::with(Model::says(&["Hi."]), |config| {
         config.remote_agents.embed_defaults.file_upload = true;
         config.remote_agents.embed_defaults.voice_mic = true;
     })
     .await;
-    let mut off = wish("Hi.");
+    let mut off = create_request("Hi.");
     off["feature_flags"] = json!({ "file_upload": false, "voice_mic": false });
-    let (status, answer) = yard.create(off).await;
+    let (status, answer) = remote.create(off).await;
     assert_eq!(status, 201, "{answer}");
     let none = json!({ "file_upload": false, "context_usage": false, "voice_mic": false });
     assert_eq!(answer["feature_flags"], none);
-    let made = Made::of(&answer);
+    let made = TestAgent::of(&answer);
     let on = json!({ "file_upload": true, "context_usage": true, "voice_mic": true });
-    let (_, frame) = yard
+    let (_, frame) = remote
         .post(&made, "exchange", json!({ "feature_flags": on }))
         .await;
     assert_eq!(frame["feature_flags"], none);
     for (name, kind) in [("a.txt", "text/plain"), ("a.webm", "audio/webm")] {
-        let (status, error) = send(&yard, &made, name, kind, b"x").await;
+        let (status, error) = send(&remote, &made, name, kind, b"x").await;
         assert_eq!(
             (status, &error["error_code"]),
             (403, &json!("feature_disabled"))
@@ -247,53 +253,55 @@ async fn a_flag_that_the_create_request_switches_off_stays_off_whatever_config_a
 
 #[tokio::test]
 async fn limits_say_whose_they_are_how_large_and_what_to_do() {
-    let yard = Yard::with(Model::held(1), |config| {
+    let remote = Yard::with(Model::held(1), |config| {
         config.remote_agents.upload_bytes = 1000;
         config.remote_agents.uploads_bytes = 1500;
         config.remote_agents.embed_defaults.file_upload = true;
         config.queued_prompts = Some(1);
     })
     .await;
-    let made = yard.agent("Hi.").await;
-    let said = |error: &Value, words: &[&str]| {
+    let made = remote.agent("Hi.").await;
+    let text = |error: &Value, words: &[&str]| {
         let message = error["message"].as_str().unwrap();
         for words in words {
             assert!(message.contains(words), "{words:?} in {message}");
         }
         assert_eq!(error["error"], error["message"]);
     };
-    let (_, error) = send(&yard, &made, "a.txt", "text/plain", &[7; 1001]).await;
-    said(
+    let (_, error) = send(&remote, &made, "a.txt", "text/plain", &[7; 1001]).await;
+    text(
         &error,
         &["at most 1000 bytes", "remote_agents.upload_bytes"],
     );
     assert_eq!(
-        send(&yard, &made, "a.txt", "text/plain", &[7; 900]).await.0,
+        send(&remote, &made, "a.txt", "text/plain", &[7; 900])
+            .await
+            .0,
         201
     );
-    let (_, error) = send(&yard, &made, "b.txt", "text/plain", &[7; 900]).await;
-    said(
+    let (_, error) = send(&remote, &made, "b.txt", "text/plain", &[7; 900]).await;
+    text(
         &error,
         &["this agent", "at most 1500 bytes", "900 of which", "delete"],
     );
     let message = json!({ "text": "Wait." });
-    assert_eq!(yard.post(&made, "messages", message.clone()).await.0, 202);
-    let (status, error) = yard.post(&made, "messages", message).await;
+    assert_eq!(remote.post(&made, "messages", message.clone()).await.0, 202);
+    let (status, error) = remote.post(&made, "messages", message).await;
     assert_eq!((status, &error["error_code"]), (429, &json!("queue_full")));
-    said(&error, &["this agent", "at most 1 messages", "again"]);
-    yard.model.release(100);
+    text(&error, &["this agent", "at most 1 messages", "again"]);
+    remote.model.release(100);
 }
 
 #[tokio::test]
 async fn only_uploads_of_this_agent_go_with_its_messages() {
-    let (yard, made) = open().await;
-    let other = yard.agent("Hi.").await;
-    let (_, theirs) = send(&yard, &other, "b.txt", "text/plain", b"x").await;
-    let (_, mine) = send(&yard, &made, "a.txt", "text/plain", b"x").await;
-    std::fs::write(yard.shop().join("secret.txt"), "secret").unwrap();
+    let (remote, made) = open().await;
+    let other = remote.agent("Hi.").await;
+    let (_, theirs) = send(&remote, &other, "b.txt", "text/plain", b"x").await;
+    let (_, mine) = send(&remote, &made, "a.txt", "text/plain", b"x").await;
+    std::fs::write(remote.shop().join("secret.txt"), "secret").unwrap();
     let own = format!("uploads/{}", &made.id[..8]);
-    std::os::unix::fs::symlink("../../secret.txt", yard.shop().join(&own).join("link")).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", yard.shop().join(&own).join("out")).unwrap();
+    std::os::unix::fs::symlink("../../secret.txt", remote.shop().join(&own).join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", remote.shop().join(&own).join("out")).unwrap();
     for bad in [
         theirs["path"].as_str().unwrap().to_owned(),
         "secret.txt".into(),
@@ -307,7 +315,7 @@ async fn only_uploads_of_this_agent_go_with_its_messages() {
         String::new(),
     ] {
         let message = json!({ "text": "Look.", "attachments": [bad] });
-        let (status, error) = yard.post(&made, "messages", message).await;
+        let (status, error) = remote.post(&made, "messages", message).await;
         assert_eq!(
             (status, &error["error_code"]),
             (400, &json!("invalid_request")),
@@ -316,17 +324,17 @@ async fn only_uploads_of_this_agent_go_with_its_messages() {
     }
     let many = vec![mine["path"].clone(); 21];
     let message = json!({ "text": "Look.", "attachments": many });
-    assert_eq!(yard.post(&made, "messages", message).await.0, 400);
+    assert_eq!(remote.post(&made, "messages", message).await.0, 400);
     let message = json!({ "text": "", "attachments": [mine["path"]] });
-    assert_eq!(yard.post(&made, "messages", message).await.0, 202);
+    assert_eq!(remote.post(&made, "messages", message).await.0, 202);
 }
 
 #[tokio::test]
 async fn a_folder_of_uploads_that_leads_out_is_not_followed() {
-    let (yard, made) = open().await;
+    let (remote, made) = open().await;
     let outside = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(outside.path(), yard.shop().join("uploads")).unwrap();
-    let (status, error) = send(&yard, &made, "a.txt", "text/plain", b"x").await;
+    std::os::unix::fs::symlink(outside.path(), remote.shop().join("uploads")).unwrap();
+    let (status, error) = send(&remote, &made, "a.txt", "text/plain", b"x").await;
     assert_ne!(status, 201, "{error}");
     assert!(files(outside.path().to_owned()).is_empty());
     assert!(!error.to_string().contains(outside.path().to_str().unwrap()));

@@ -26,8 +26,8 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    super::child::{LastWords, Program},
-    servers::told,
+    super::child::{Program, StderrTail},
+    servers::supported,
 };
 
 /// The longest line: the contents of a file fit in.
@@ -39,7 +39,7 @@ const START_WITHIN: Duration = Duration::from_secs(120);
 /// How long after a failed request the agent's exit may be noticed.
 const MOMENT: Duration = Duration::from_millis(200);
 
-pub(super) enum Happened {
+pub(super) enum AcpEvent {
     Update(Box<SessionUpdate>),
     /// The user must decide.
     Permission(Box<RequestPermissionRequest>, Permit),
@@ -57,9 +57,9 @@ pub(super) struct Connection {
     session: SessionId,
     /// Whether an earlier session was loaded.
     resumed: bool,
-    happens: mpsc::Sender<Happened>,
+    happens: mpsc::Sender<AcpEvent>,
     /// Its events in order; closed when the agent has ended.
-    pub(super) happened: mpsc::Receiver<Happened>,
+    pub(super) happened: mpsc::Receiver<AcpEvent>,
     /// Cancelled when the agent's output has ended.
     hung_up: CancellationToken,
     task: JoinHandle<()>,
@@ -71,20 +71,20 @@ impl Drop for Connection {
     }
 }
 
-pub(super) struct Place {
+pub(super) struct SessionSetup {
     pub(super) folder: PathBuf,
     pub(super) servers: Vec<ServerSpec>,
     /// The earlier session, loaded if the agent supports it.
     pub(super) session: Option<SessionId>,
 }
 
-struct Opened {
+struct AcpSession {
     to: ConnectionTo<Agent>,
     session: SessionId,
     resumed: bool,
 }
 
-struct NotOpened {
+struct OpenError {
     error: agent_client_protocol::Error,
     /// The login methods of the agent.
     logins: Vec<String>,
@@ -96,19 +96,26 @@ impl Connection {
         command: &[String],
         env: &BTreeMap<String, String>,
         guard: &[OsString],
-        place: Place,
+        place: SessionSetup,
     ) -> Result<Self, String> {
         let (mut program, stdin, stdout) = Program::start(command, env, &place.folder, guard)?;
         let (happens, mut happened) = mpsc::channel(256);
         let (opened, opening) = oneshot::channel();
         let hung_up = CancellationToken::new();
-        let output = Output {
+        let output = AgentOutput {
             input: BufReader::new(stdout),
-            words: program.last_words.clone(),
+            stderr: program.last_words.clone(),
             end: hung_up.clone().drop_guard(),
         };
         let over = hung_up.clone();
-        let task = tokio::spawn(speak(stdin, output, over, place, happens.clone(), opened));
+        let task = tokio::spawn(run_connection(
+            stdin,
+            output,
+            over,
+            place,
+            happens.clone(),
+            opened,
+        ));
         let name = command.join(" ");
         // The replayed history of a loaded session is dropped.
         let opening = async {
@@ -133,22 +140,22 @@ impl Connection {
                     task,
                 });
             }
-            Ok(Ok(Err(NotOpened { error, logins }))) if !hung_up.is_cancelled() => {
-                let words = program.last_words.text();
-                let words = if words.is_empty() {
-                    words
+            Ok(Ok(Err(OpenError { error, logins }))) if !hung_up.is_cancelled() => {
+                let stderr = program.last_words.text();
+                let stderr = if stderr.is_empty() {
+                    stderr
                 } else {
-                    format!("  Its last output:\n{words}")
+                    format!("  Its last output:\n{stderr}")
                 };
                 format!(
-                    "the agent `{name}` did not open a session: {}{}.{words}",
+                    "the agent `{name}` did not open a session: {}{}.{stderr}",
                     explained(&error),
                     offered(&error, &logins)
                 )
             }
             Ok(_) => format!(
                 "the agent `{name}` exited before it was ready: {}",
-                program.told().await
+                program.exit_message().await
             ),
             Err(_) => format!(
                 "the agent `{name}` did not answer within {} seconds; does it support the Agent Client Protocol over stdio?",
@@ -168,7 +175,7 @@ impl Connection {
             .to
             .prepare_request(request)
             .on_receiving_result(async move |over| {
-                let _ = happens.send(Happened::Over(over)).await;
+                let _ = happens.send(AcpEvent::Over(over)).await;
                 Ok(())
             });
         sent.map_err(|error| error.to_string())
@@ -202,9 +209,9 @@ impl Connection {
     }
 
     /// How it ended, with its last output.
-    pub(super) async fn told(&mut self) -> String {
+    pub(super) async fn exit_message(&mut self) -> String {
         match &mut self.program {
-            Some(program) => program.told().await,
+            Some(program) => program.exit_message().await,
             None => String::new(),
         }
     }
@@ -219,13 +226,13 @@ impl Connection {
 }
 
 /// Runs the connection until the agent or its owner is gone.
-async fn speak(
+async fn run_connection(
     stdin: ChildStdin,
-    output: Output,
+    output: AgentOutput,
     over: CancellationToken,
-    place: Place,
-    happens: mpsc::Sender<Happened>,
-    opened: oneshot::Sender<Result<Opened, NotOpened>>,
+    place: SessionSetup,
+    happens: mpsc::Sender<AcpEvent>,
+    opened: oneshot::Sender<Result<AcpSession, OpenError>>,
 ) {
     let outgoing = sink::unfold(stdin, async |mut stdin: ChildStdin, line: String| {
         stdin.write_all(line.as_bytes()).await?;
@@ -240,14 +247,14 @@ async fn speak(
         .name("gangway")
         .on_receive_notification(
             async move |note: SessionNotification, _| {
-                let _ = updates.send(Happened::Update(Box::new(note.update))).await;
+                let _ = updates.send(AcpEvent::Update(Box::new(note.update))).await;
                 Ok(())
             },
             on_receive_notification!(),
         )
         .on_receive_request(
             async move |request: RequestPermissionRequest, permit: Permit, _| {
-                let asked = Happened::Permission(Box::new(request), permit);
+                let asked = AcpEvent::Permission(Box::new(request), permit);
                 let _ = permissions.send(asked).await;
                 Ok(())
             },
@@ -263,20 +270,20 @@ async fn speak(
             Ok(())
         });
     let _ = connected.await;
-    let _ = happens.send(Happened::Gone).await;
+    let _ = happens.send(AcpEvent::Gone).await;
 }
 
-async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpened> {
+async fn greet(to: ConnectionTo<Agent>, place: SessionSetup) -> Result<AcpSession, OpenError> {
     let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
     let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(own);
     let able = to.send_request(hello).block_task().await;
-    let able = able.map_err(|error| NotOpened {
+    let able = able.map_err(|error| OpenError {
         error,
         logins: Vec::new(),
     })?;
     let logins = able.auth_methods.iter();
     let logins = logins.map(|method| method.name().to_owned()).collect();
-    let servers = told(place.servers, &able.agent_capabilities.mcp_capabilities);
+    let servers = supported(place.servers, &able.agent_capabilities.mcp_capabilities);
     if let Some(session) = place
         .session
         .filter(|_| able.agent_capabilities.load_session)
@@ -285,7 +292,7 @@ async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpene
         let loaded = to.send_request(load.mcp_servers(servers.clone()));
         // A session that the agent no longer has is not an error.
         if loaded.block_task().await.is_ok() {
-            return Ok(Opened {
+            return Ok(AcpSession {
                 to,
                 session,
                 resumed: true,
@@ -294,12 +301,12 @@ async fn greet(to: ConnectionTo<Agent>, place: Place) -> Result<Opened, NotOpene
     }
     let new = NewSessionRequest::new(place.folder).mcp_servers(servers);
     match to.send_request(new).block_task().await {
-        Ok(new) => Ok(Opened {
+        Ok(new) => Ok(AcpSession {
             to,
             session: new.session_id,
             resumed: false,
         }),
-        Err(error) => Err(NotOpened { error, logins }),
+        Err(error) => Err(OpenError { error, logins }),
     }
 }
 
@@ -314,14 +321,14 @@ fn offered(error: &agent_client_protocol::Error, logins: &[String]) -> String {
 }
 
 /// The standard output of an agent.
-struct Output {
+struct AgentOutput {
     input: BufReader<ChildStdout>,
-    words: LastWords,
+    stderr: StderrTail,
     /// Signals its end.
     end: DropGuard,
 }
 
-impl Output {
+impl AgentOutput {
     /// The next line, valid or not; `None` at the end.
     async fn line(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
@@ -333,7 +340,7 @@ impl Output {
             let end = part.iter().position(|&byte| byte == b'\n');
             let taken = end.map_or(part.len(), |at| at + 1);
             if line.len() + taken > LINE_BYTES {
-                self.words.add(b"(a line that was too long)");
+                self.stderr.add(b"(a line that was too long)");
                 return None;
             }
             line.extend_from_slice(&part[..taken]);
@@ -347,7 +354,7 @@ impl Output {
 
 /// The lines that can be messages; others become part of its last output.
 fn lines(
-    output: Output,
+    output: AgentOutput,
 ) -> impl futures_util::Stream<Item = std::io::Result<String>> + Send + 'static {
     stream::unfold(Some(output), |output| async {
         let mut output = output?;
@@ -361,8 +368,8 @@ fn lines(
                 Ok(text) if is_object && serde_json::from_str::<Object>(&text).is_ok() => {
                     return Some((Ok(text.trim().to_owned()), Some(output)));
                 }
-                Ok(text) => output.words.add(text.as_bytes()),
-                Err(error) => output.words.add(error.as_bytes()),
+                Ok(text) => output.stderr.add(text.as_bytes()),
+                Err(error) => output.stderr.add(error.as_bytes()),
             }
         }
     })

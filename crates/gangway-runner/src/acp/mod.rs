@@ -10,18 +10,18 @@ use agent_client_protocol::v1::schema::{
     PermissionOption, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome, SessionId, SessionUpdate, StopReason,
 };
-use connection::{Connection, Happened, Permit, Place, explained};
+use connection::{AcpEvent, Connection, Permit, SessionSetup, explained};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use gangway_core::{AgentError, Usage};
-use updates::{Updates, words};
+use updates::{Updates, block_text};
 
 use super::{
-    brief::{SUMMARIZE, SUMMARY_BYTES, handed_over, instructions, kept},
+    brief::{SUMMARIZE, SUMMARY_BYTES, handed_over, instructions, trimmed},
     builtin::Servers,
     executor::{Executor, Prompt, TurnSink, failed},
     wire::Setup,
 };
-use gangway_agents::builtin::said_plainly;
+use gangway_agents::builtin::user_text;
 
 /// How long an agent may take to stop; then it is restarted.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
@@ -75,7 +75,7 @@ impl Acp {
         // A keyring may wait for its owner.
         let servers = tokio::task::spawn_blocking(move || find()).await;
         let (command, env, folder) = (&self.command, &self.env, &self.folder);
-        let place = Place {
+        let place = SessionSetup {
             folder: folder.clone(),
             servers: servers.unwrap_or_default(),
             session: self.session.clone(),
@@ -111,15 +111,15 @@ impl Acp {
         // Late events of an earlier turn are dropped.
         while let Ok(late) = connection.happened.try_recv() {
             match late {
-                Happened::Permission(_, permit) => {
+                AcpEvent::Permission(_, permit) => {
                     let none = RequestPermissionOutcome::Cancelled;
                     let _ = permit.respond(RequestPermissionResponse::new(none));
                 }
-                Happened::Gone => {
-                    let how = connection.told().await;
+                AcpEvent::Gone => {
+                    let how = connection.exit_message().await;
                     return Err(failed(format!("the agent has ended: {how}")));
                 }
-                Happened::Update(_) | Happened::Over(_) => {}
+                AcpEvent::Update(_) | AcpEvent::Over(_) => {}
             }
         }
         let mut blocks = Vec::new();
@@ -131,7 +131,7 @@ impl Acp {
                 blocks.push(handed_over(summary).into());
             }
         }
-        blocks.push(said_plainly(&prompt.text, &prompt.source).into());
+        blocks.push(user_text(&prompt.text, &prompt.source).into());
         connection.prompt(blocks).map_err(failed)?;
         let mut updates = Updates::default();
         let mut answers = FuturesUnordered::new();
@@ -146,29 +146,29 @@ impl Acp {
                 }
             };
             match happened {
-                Some(Happened::Update(update)) => updates.tell(*update, sink).await,
-                Some(Happened::Permission(request, permit)) => {
+                Some(AcpEvent::Update(update)) => updates.tell(*update, sink).await,
+                Some(AcpEvent::Permission(request, permit)) => {
                     updates.asked(&request.tool_call, sink).await;
                     self.asked += 1;
                     self.permits.insert(self.asked, permit);
                     answers.push(decide(self.asked, *request, sink));
                 }
-                Some(Happened::Over(over)) => break Some(over),
-                Some(Happened::Gone) | None => break None,
+                Some(AcpEvent::Over(over)) => break Some(over),
+                Some(AcpEvent::Gone) | None => break None,
             }
         };
         drop(answers);
         updates.close(sink).await;
         match over {
             Some(Ok(over)) => {
-                if let Some(words) = unusual(over.stop_reason) {
-                    sink.notice(words).await;
+                if let Some(message) = unusual(over.stop_reason) {
+                    sink.notice(message).await;
                 }
                 Ok(None)
             }
             Some(Err(error)) if !connection.is_ending().await => Err(failed(explained(&error))),
             _ => {
-                let how = connection.told().await;
+                let how = connection.exit_message().await;
                 Err(failed(format!("the agent has ended: {how}")))
             }
         }
@@ -182,33 +182,33 @@ impl Acp {
         // Late events of the last turn are not part of the summary.
         while let Ok(late) = connection.happened.try_recv() {
             match late {
-                Happened::Permission(_, permit) => {
+                AcpEvent::Permission(_, permit) => {
                     let none = RequestPermissionOutcome::Cancelled;
                     let _ = permit.respond(RequestPermissionResponse::new(none));
                 }
-                Happened::Gone => return Err("the agent has ended".to_owned()),
-                Happened::Update(_) | Happened::Over(_) => {}
+                AcpEvent::Gone => return Err("the agent has ended".to_owned()),
+                AcpEvent::Update(_) | AcpEvent::Over(_) => {}
             }
         }
         connection.prompt(vec![SUMMARIZE.into()])?;
         let mut summary = String::new();
         while let Some(happened) = connection.happened.recv().await {
             match happened {
-                Happened::Update(update) => {
+                AcpEvent::Update(update) => {
                     if let SessionUpdate::AgentMessageChunk(chunk) = *update
                         && summary.len() < SUMMARY_BYTES
                     {
-                        summary.push_str(&words(&chunk.content));
+                        summary.push_str(&block_text(&chunk.content));
                     }
                 }
                 // No tools are needed for a summary.
-                Happened::Permission(_, permit) => {
+                AcpEvent::Permission(_, permit) => {
                     let none = RequestPermissionOutcome::Cancelled;
                     let _ = permit.respond(RequestPermissionResponse::new(none));
                 }
-                Happened::Over(Ok(_)) => return kept(&summary),
-                Happened::Over(Err(error)) => return Err(explained(&error)),
-                Happened::Gone => break,
+                AcpEvent::Over(Ok(_)) => return trimmed(&summary),
+                AcpEvent::Over(Err(error)) => return Err(explained(&error)),
+                AcpEvent::Gone => break,
             }
         }
         Err("the agent has ended".to_owned())
@@ -280,12 +280,12 @@ impl Executor for Acp {
             let over = async {
                 while let Some(happened) = connection.happened.recv().await {
                     match happened {
-                        Happened::Over(_) | Happened::Gone => return,
-                        Happened::Permission(_, permit) => {
+                        AcpEvent::Over(_) | AcpEvent::Gone => return,
+                        AcpEvent::Permission(_, permit) => {
                             let none = RequestPermissionOutcome::Cancelled;
                             let _ = permit.respond(RequestPermissionResponse::new(none));
                         }
-                        Happened::Update(_) => {}
+                        AcpEvent::Update(_) => {}
                     }
                 }
             };
@@ -339,8 +339,8 @@ mod tests {
         };
         assert_eq!(chosen("allow ").as_deref(), Some("yes"));
         assert_eq!(chosen("Reject").as_deref(), Some("no"));
-        for words in ["", "yes", "maybe", "Allow everything"] {
-            assert_eq!(chosen(words), None, "{words}");
+        for message in ["", "yes", "maybe", "Allow everything"] {
+            assert_eq!(chosen(message), None, "{message}");
         }
     }
 }

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 use gangway_mcp::{ServerSpec, Transport};
 
 /// Those that the agent supports.
-pub(super) fn told(specs: Vec<ServerSpec>, able: &McpCapabilities) -> Vec<McpServer> {
+pub(super) fn supported(specs: Vec<ServerSpec>, able: &McpCapabilities) -> Vec<McpServer> {
     let enabled = specs.into_iter().filter(|spec| spec.enabled);
     enabled.filter_map(|spec| one(spec, able)).collect()
 }

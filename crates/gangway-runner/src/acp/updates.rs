@@ -44,7 +44,7 @@ impl Updates {
                     sink.message_end().await;
                 }
                 self.message = id;
-                sink.delta(&words(&chunk.content)).await;
+                sink.delta(&block_text(&chunk.content)).await;
             }
             SessionUpdate::ToolCall(call) => self.call(call, sink).await,
             SessionUpdate::ToolCallUpdate(update) => self.update(update, sink).await,
@@ -141,7 +141,7 @@ impl Updates {
         };
         let result = match (failed, &value) {
             (false, value) => Ok(value),
-            (true, Value::String(words)) => Err(words.as_str()),
+            (true, Value::String(message)) => Err(message.as_str()),
             (true, _) => Err("it failed"),
         };
         sink.result(number, &tool, result).await;
@@ -151,8 +151,8 @@ impl Updates {
     pub(super) async fn close(&mut self, sink: &TurnSink) {
         for (_, call) in std::mem::take(&mut self.calls) {
             if let Call::Open { number, tool } = call {
-                let words = "the agent did not report a result";
-                sink.result(number, &tool, Err(words)).await;
+                let message = "the agent did not report a result";
+                sink.result(number, &tool, Err(message)).await;
             }
         }
     }
@@ -178,7 +178,7 @@ fn is_empty(input: &Value) -> bool {
     input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-pub(super) fn words(block: &ContentBlock) -> String {
+pub(super) fn block_text(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
@@ -190,7 +190,7 @@ pub(super) fn words(block: &ContentBlock) -> String {
 
 fn shown(content: &ToolCallContent) -> String {
     match content {
-        ToolCallContent::Content(content) => words(&content.content),
+        ToolCallContent::Content(content) => block_text(&content.content),
         ToolCallContent::Diff(diff) => format!("changed {}", diff.path.display()),
         _ => "[a terminal]".to_owned(),
     }

@@ -10,16 +10,16 @@ pub use adopted::NotAdoptable;
 use futures_util::future::BoxFuture;
 use gangway_core::{AgentError, Usage};
 use regex::Regex;
-use screen::{Answer, Start, fits};
+use screen::{AnswerStart, ScreenAnswer, fits};
 use tokio::time::Instant;
-use window::{Shown, Window, typeable};
+use window::{Window, WindowContents, typeable};
 
 use super::{
     brief::instructions,
     executor::{Executor, Prompt, TurnSink, failed},
     wire::{Adopted, Setup},
 };
-use gangway_agents::builtin::said_plainly;
+use gangway_agents::builtin::user_text;
 
 /// The notice when an answer cannot be found on the screen.
 const UNKNOWN: &str = "The program cleared its screen or printed more than its terminal keeps, so that its answer could not be told apart from what was there before. It can be read in its tmux pane.";
@@ -154,8 +154,8 @@ impl Terminal {
         if self.window.is_none() {
             self.start().await.map_err(failed)?;
             if let Program::Started { .. } = self.program {
-                let words = "The program was restarted; it does not remember the conversation.";
-                sink.notice(words).await;
+                let message = "The program was restarted; it does not remember the conversation.";
+                sink.notice(message).await;
             }
         }
         let Some(window) = &self.window else {
@@ -208,9 +208,9 @@ impl Terminal {
         if let Some(how) = before.ended {
             return Ok(Some(how));
         }
-        let mut start = Start::new(above, before.rows, &before.lines, adopted);
-        let text = typeable(&said_plainly(&prompt.text, &prompt.source));
-        let mut answer = Answer::new(&text, &line);
+        let mut start = AnswerStart::new(above, before.rows, &before.lines, adopted);
+        let text = typeable(&user_text(&prompt.text, &prompt.source));
+        let mut answer = ScreenAnswer::new(&text, &line);
         window.enter(&text).await?;
         let mut watch = Watch::new(pattern, self.quiet);
         loop {
@@ -239,7 +239,11 @@ impl Terminal {
 }
 
 /// Waits until the program is quiet.
-async fn rest(window: &Window, prompt: Option<&Regex>, quiet: Duration) -> Result<Shown, String> {
+async fn rest(
+    window: &Window,
+    prompt: Option<&Regex>,
+    quiet: Duration,
+) -> Result<WindowContents, String> {
     let mut watch = Watch::new(prompt, quiet);
     loop {
         if let (shown, true) = watch.look(window).await? {
@@ -252,7 +256,7 @@ async fn rest(window: &Window, prompt: Option<&Regex>, quiet: Duration) -> Resul
 struct Watch<'a> {
     prompt: Option<&'a Regex>,
     quiet: Duration,
-    last: Option<Shown>,
+    last: Option<WindowContents>,
     since: Instant,
     pause: Duration,
 }
@@ -269,7 +273,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The content of the window, and whether it is complete.
-    async fn look(&mut self, window: &Window) -> Result<(Shown, bool), String> {
+    async fn look(&mut self, window: &Window) -> Result<(WindowContents, bool), String> {
         tokio::time::sleep(self.pause).await;
         let begun = Instant::now();
         let shown = window.look().await?;

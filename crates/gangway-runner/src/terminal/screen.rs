@@ -3,7 +3,7 @@
 use regex::Regex;
 
 /// Where an answer begins among the lines of a pane, even when tmux drops the oldest of them.
-pub(super) struct Start {
+pub(super) struct AnswerStart {
     above: usize,
     /// Lines on the screen, which can still change.
     rows: usize,
@@ -15,7 +15,7 @@ pub(super) struct Start {
     pub(super) is_lost: bool,
 }
 
-impl Start {
+impl AnswerStart {
     /// Below this many of the current lines.
     pub(super) fn new(above: usize, rows: usize, seen: &[String], private: bool) -> Self {
         let seen = seen.to_vec();
@@ -45,24 +45,24 @@ impl Start {
 }
 
 /// The answer to one input, as far as it is visible.
-pub(super) struct Answer {
+pub(super) struct ScreenAnswer {
     /// The typed lines, as they are echoed.
     typed: Vec<String>,
     /// The line before typing: probably the prompt, which comes again at the end.
     before: String,
     /// Lines that were returned so far.
-    told: Vec<String>,
+    returned: Vec<String>,
     /// The lines of the last read; only unchanged ones are returned.
     seen: Vec<String>,
 }
 
-impl Answer {
+impl ScreenAnswer {
     pub(super) fn new(typed: &str, before: &str) -> Self {
         let lines = typed.lines().map(|line| line.trim().to_owned());
         Self {
             typed: lines.filter(|line| !line.is_empty()).collect(),
             before: before.trim().to_owned(),
-            told: Vec::new(),
+            returned: Vec::new(),
             seen: Vec::new(),
         }
     }
@@ -74,10 +74,10 @@ impl Answer {
         let (_, whole) = body.split_last()?;
         let lasting = whole.iter().zip(&self.seen).take_while(|(a, b)| a == b);
         let lasting = lasting.count();
-        let new = (body.starts_with(&self.told) && lasting > self.told.len())
-            .then(|| text(&body[self.told.len()..lasting]));
+        let new = (body.starts_with(&self.returned) && lasting > self.returned.len())
+            .then(|| text(&body[self.returned.len()..lasting]));
         if new.is_some() {
-            self.told = body[..lasting].to_vec();
+            self.returned = body[..lasting].to_vec();
         }
         self.seen = body;
         new
@@ -97,7 +97,7 @@ impl Answer {
             body.pop();
         }
         // Overwritten lines are returned again from the first difference.
-        let same = body.iter().zip(&self.told).take_while(|(a, b)| a == b);
+        let same = body.iter().zip(&self.returned).take_while(|(a, b)| a == b);
         let same = same.count();
         (same < body.len()).then(|| text(&body[same..]))
     }
@@ -157,12 +157,12 @@ mod tests {
             ("hello", ">", ">\nanswer\n>", "answer\n"),
             ("true", "$", "$ true\n$", ""),
         ] {
-            let mut answer = Answer::new(typed, before);
+            let mut answer = ScreenAnswer::new(typed, before);
             let rest = answer.rest(&lines(shown), None).unwrap_or_default();
             assert_eq!(rest, wanted, "{typed:?}");
         }
         let prompt = Regex::new(r"^\w+> $").unwrap();
-        let mut answer = Answer::new("a", "one>");
+        let mut answer = ScreenAnswer::new("a", "one>");
         let shown = lines("one> a\nb\ntwo>");
         assert_eq!(answer.rest(&shown, Some(&prompt)).as_deref(), Some("b\n"));
     }
@@ -171,24 +171,24 @@ mod tests {
     fn an_answer_begins_where_it_did_when_the_oldest_lines_are_dropped() {
         let numbered =
             |lines: std::ops::Range<u32>| -> Vec<String> { lines.map(|n| n.to_string()).collect() };
-        let mut start = Start::new(10, 3, &numbered(0..11), true);
+        let mut start = AnswerStart::new(10, 3, &numbered(0..11), true);
         assert_eq!(start.below(&numbered(0..14)), numbered(10..14));
         assert_eq!(start.below(&numbered(4..20)), numbered(10..20));
         assert_eq!(start.below(&numbered(9..24)), numbered(10..24));
         assert_eq!(start.below(&numbered(15..30)), numbered(15..30));
         // The alternate screen, such as that of an editor, and back.
-        let mut start = Start::new(10, 3, &numbered(0..11), true);
+        let mut start = AnswerStart::new(10, 3, &numbered(0..11), true);
         assert!(start.below(&lines("~\n~\n~")).is_empty());
         assert_eq!(start.below(&numbered(0..12)), numbered(10..12));
         // The screen and the scrollback were cleared.
         assert!(start.below(&lines("$")).is_empty());
-        let mut start = Start::new(0, 3, &numbered(0..11), false);
+        let mut start = AnswerStart::new(0, 3, &numbered(0..11), false);
         assert_eq!(start.below(&lines("$")), lines("$"));
     }
 
     #[test]
     fn lines_are_given_out_once_when_they_stay() {
-        let mut answer = Answer::new("go", "$");
+        let mut answer = ScreenAnswer::new("go", "$");
         assert_eq!(answer.more(&lines("$ go\none\ntw")), None);
         assert_eq!(
             answer.more(&lines("$ go\none\ntwo\nth")).as_deref(),
@@ -201,14 +201,14 @@ mod tests {
         assert_eq!(answer.more(&lines("$ go\none\ntwo\nthree")), None);
         let end = lines("$ go\none\ntwo\nthree\n$");
         assert_eq!(answer.rest(&end, None).as_deref(), Some("three\n"));
-        let mut answer = Answer::new("go", "$");
+        let mut answer = ScreenAnswer::new("go", "$");
         answer.more(&lines("$ go\none\n"));
         assert_eq!(answer.rest(&lines("$ go\n$"), None), None);
     }
 
     #[test]
     fn what_is_drawn_over_is_given_out_at_the_end() {
-        let mut answer = Answer::new("go", ">");
+        let mut answer = ScreenAnswer::new("go", ">");
         answer.more(&lines("> go\nthinking 1\nx"));
         assert_eq!(answer.more(&lines("> go\nthinking 2\nx")), None);
         assert_eq!(

@@ -38,7 +38,7 @@ pub(super) struct Window {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct WindowContents {
     /// How the program ended, such as `ended with status 1`; empty while tmux does not know it yet.
     pub(super) ended: Option<String>,
     /// All lines, scrollback first; wrapped lines are joined.
@@ -76,13 +76,13 @@ impl Window {
         // Names only: values must not be visible in a list of processes.
         let mut known = tmux(None, &["show-environment", "-g"], None).await?;
         known.push_str(&tmux(None, &["show-environment", "-t", session], None).await?);
-        let kept: Vec<_> = environment()
+        let stored: Vec<_> = environment()
             .filter_map(|(name, _)| name.into_string().ok())
             .collect();
         let gone = known
             .lines()
             .filter_map(|line| Some(line.split_once('=')?.0));
-        let gone = gone.filter(|name| !kept.iter().any(|one| one == name));
+        let gone = gone.filter(|name| !stored.iter().any(|one| one == name));
         // A placeholder first, so that the output of a program that exits at once is still visible.
         let new = [
             "new-window",
@@ -198,7 +198,7 @@ impl Window {
         tmux(socket, arguments, input).await
     }
 
-    pub(super) async fn look(&self) -> Result<Shown, String> {
+    pub(super) async fn look(&self) -> Result<WindowContents, String> {
         let pane = self.pane.as_str();
         let both = [
             "display-message",
@@ -250,7 +250,7 @@ impl Window {
             ended = Some(LEFT.to_owned());
             lines.clear();
         }
-        Ok(Shown {
+        Ok(WindowContents {
             ended,
             lines,
             cursor,
@@ -260,7 +260,7 @@ impl Window {
     }
 
     /// Clears the scrollback of our own window; returns how many lines are above the cursor, and the text beside it.
-    pub(super) async fn mark(&self) -> Result<(Shown, usize, String), String> {
+    pub(super) async fn mark(&self) -> Result<(WindowContents, usize, String), String> {
         if self.adopted.is_none() {
             self.tmux(&["clear-history", "-t", &self.pane], None)
                 .await?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gangway_runner::wire::{Brain, FromRunner, ToRunner, What};
-use gangway_testing::runner::{Connection, Server, words};
+use gangway_runner::wire::{Brain, FromRunner, ToRunner, TurnEvent};
+use gangway_testing::runner::{Connection, Server, text_of};
 use serde_json::json;
 
 use crate::{
@@ -39,25 +39,25 @@ async fn start(arguments: &[&str]) -> (Server, Running, Connection) {
     (server, running, connection)
 }
 
-pub async fn ask(connection: &mut Connection, turn: u64, text: &str) -> Vec<What> {
+pub async fn ask(connection: &mut Connection, turn: u64, text: &str) -> Vec<TurnEvent> {
     connection.prompt(turn, text).await;
     connection.turn(turn).await
 }
 
 #[tokio::test]
-async fn the_persona_is_told_once_and_words_stream_in() {
+async fn the_persona_is_sent_once_and_text_is_streamed() {
     let (server, _running, mut connection) = start(&[]).await;
     let all = ask(&mut connection, 1, "parts").await;
     let persona = "You help.\n\nWhat you have lived through so far:\n\nYou have helped before.";
-    assert_eq!(words(&all), format!("{persona} | parts"));
+    assert_eq!(text_of(&all), format!("{persona} | parts"));
     let all = ask(&mut connection, 2, "parts").await;
-    assert_eq!(words(&all), "parts");
+    assert_eq!(text_of(&all), "parts");
     let all = ask(&mut connection, 3, "echo one two three").await;
-    assert_eq!(words(&all), "one two three");
-    assert!(matches!(all.last(), Some(What::Done { .. })));
+    assert_eq!(text_of(&all), "one two three");
+    assert!(matches!(all.last(), Some(TurnEvent::Done { .. })));
     let all = ask(&mut connection, 4, "where").await;
     let folder = server.project();
-    assert_eq!(words(&all), folder.to_str().unwrap());
+    assert_eq!(text_of(&all), folder.to_str().unwrap());
 }
 
 #[tokio::test]
@@ -65,34 +65,34 @@ async fn it_sees_a_small_environment_and_its_own_variables() {
     // The test's own process has this variable, as cargo's children do.
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     let (_server, _running, mut connection) = start(&[]).await;
-    let names = words(&ask(&mut connection, 1, "env").await);
+    let names = text_of(&ask(&mut connection, 1, "env").await);
     let names: Vec<&str> = names.split(' ').collect();
     assert!(names.contains(&"TRIAL") && names.contains(&"PATH"));
     assert!(!names.contains(&"CARGO_MANIFEST_DIR"), "{names:?}");
 }
 
 #[tokio::test]
-async fn tools_plans_and_windows_are_told() {
+async fn tools_plans_and_windows_are_reported() {
     let (_server, _running, mut connection) = start(&[]).await;
     let all = ask(&mut connection, 1, "tool").await;
-    let call = What::Call {
+    let call = TurnEvent::Call {
         call: 1,
         tool: "Read a file".into(),
         arguments: json!({ "path": "a.txt" }),
     };
-    let result = What::Result {
+    let result = TurnEvent::Result {
         call: 1,
         tool: "Read a file".into(),
         result: Ok(json!("its text")),
     };
     assert_eq!(all[1..3], [call, result]);
     let all = ask(&mut connection, 2, "plan").await;
-    let plan = What::Notice {
+    let plan = TurnEvent::Notice {
         text: "Plan:\n[x] look\n[ ] leap".into(),
     };
     assert_eq!(all[1], plan);
     let all = ask(&mut connection, 3, "usage").await;
-    let context = What::Context {
+    let context = TurnEvent::Context {
         used: 1234,
         window: Some(200_000),
     };
@@ -105,7 +105,7 @@ async fn a_permission_is_a_question_whose_answer_counts_once() {
     connection.prompt(1, "ask").await;
     connection.said().await;
     let (n, _, what) = connection.said().await;
-    let question = What::Question {
+    let question = TurnEvent::Question {
         question: 1,
         text: "Allow the agent to do this: Delete everything?".into(),
         options: vec!["Allow".into(), "Reject".into()],
@@ -123,7 +123,7 @@ async fn a_permission_is_a_question_whose_answer_counts_once() {
             })
             .await;
     }
-    assert_eq!(words(&connection.turn(1).await), "chosen n");
+    assert_eq!(text_of(&connection.turn(1).await), "chosen n");
 }
 
 #[tokio::test]
@@ -136,11 +136,11 @@ async fn a_stop_reaches_the_agent_also_while_it_asks() {
         connection.send(ToRunner::Stop { turn }).await;
     }
     let all = ask(&mut connection, 3, "parts").await;
-    assert_eq!(words(&all), "parts", "it is the same session as before");
+    assert_eq!(text_of(&all), "parts", "it is the same session as before");
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_stop_is_started_anew() {
+async fn an_agent_that_does_not_stop_is_restarted() {
     let seconds = unique_seconds();
     let (_server, _running, mut connection) = start(&[&format!("--child={seconds}")]).await;
     until(&seconds, 1).await;
@@ -149,18 +149,18 @@ async fn an_agent_that_does_not_stop_is_started_anew() {
     connection.said().await;
     connection.send(ToRunner::Stop { turn: 1 }).await;
     let all = ask(&mut connection, 2, "parts").await;
-    assert!(matches!(&all[1], What::Notice { text } if text.contains("restarted")));
-    assert!(words(&all).starts_with("You help."), "it is sent again");
+    assert!(matches!(&all[1], TurnEvent::Notice { text } if text.contains("restarted")));
+    assert!(text_of(&all).starts_with("You help."), "it is sent again");
     until(&seconds, 1).await;
 }
 
 #[tokio::test]
-async fn a_crash_is_told_with_its_last_words_and_the_next_message_starts_it_again() {
+async fn a_crash_is_reported_with_its_last_output_and_the_next_message_starts_it_again() {
     let (_server, _running, mut connection) = start(&[]).await;
     let all = ask(&mut connection, 1, "crash").await;
-    assert_eq!(words(&all), "going");
+    assert_eq!(text_of(&all), "going");
     match all.last() {
-        Some(What::Failed { code, message, .. }) => {
+        Some(TurnEvent::Failed { code, message, .. }) => {
             assert_eq!(code, "agent_failed");
             assert!(message.contains("out of memory"), "{message}");
             assert!(message.contains("exit status: 7"), "{message}");
@@ -169,7 +169,7 @@ async fn a_crash_is_told_with_its_last_words_and_the_next_message_starts_it_agai
         other => panic!("{other:?}"),
     }
     let all = ask(&mut connection, 2, "echo back").await;
-    assert_eq!(words(&all), "back");
+    assert_eq!(text_of(&all), "back");
 }
 
 #[tokio::test]
@@ -178,31 +178,31 @@ async fn an_agent_that_can_loads_its_session_after_a_restart() {
     ask(&mut connection, 1, "crash").await;
     let all = ask(&mut connection, 2, "parts").await;
     assert!(
-        matches!(&all[1], What::Notice { text } if text.contains("has loaded")),
+        matches!(&all[1], TurnEvent::Notice { text } if text.contains("has loaded")),
         "{all:?}"
     );
     // Neither the history nor the instructions are repeated.
-    assert_eq!(words(&all), "parts");
+    assert_eq!(text_of(&all), "parts");
 }
 
 #[tokio::test]
-async fn a_call_is_told_with_the_arguments_that_come_after_its_name() {
+async fn a_call_is_logged_with_arguments_that_arrive_after_its_name() {
     let (_server, _running, mut connection) = start(&[]).await;
     let all = ask(&mut connection, 1, "late").await;
-    let told: Vec<_> = all
+    let lines: Vec<_> = all
         .iter()
         .filter_map(|what| match what {
-            What::Call {
+            TurnEvent::Call {
                 tool, arguments, ..
             } => Some(format!("{tool} {arguments}")),
-            What::Result { tool, result, .. } => {
+            TurnEvent::Result { tool, result, .. } => {
                 Some(format!("{tool} {}", result.as_ref().unwrap()))
             }
             _ => None,
         })
         .collect();
     assert_eq!(
-        told,
+        lines,
         [r#"Bash {"command":"ls"}"#, r#"Bash {"stdout":"a.txt"}"#]
     );
 }
@@ -210,18 +210,21 @@ async fn a_call_is_told_with_the_arguments_that_come_after_its_name() {
 #[tokio::test]
 async fn junk_on_its_output_and_errors_of_its_own_are_survived() {
     let (_server, _running, mut connection) = start(&[]).await;
-    assert_eq!(words(&ask(&mut connection, 1, "junk").await), "after junk");
+    assert_eq!(
+        text_of(&ask(&mut connection, 1, "junk").await),
+        "after junk"
+    );
     match ask(&mut connection, 2, "refuse").await.last() {
-        Some(What::Failed { message, .. }) => {
+        Some(TurnEvent::Failed { message, .. }) => {
             assert!(message.contains("the model is overloaded"), "{message}");
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(words(&ask(&mut connection, 3, "echo on").await), "on");
+    assert_eq!(text_of(&ask(&mut connection, 3, "echo on").await), "on");
 }
 
 #[tokio::test]
-async fn an_agent_that_ends_before_it_is_ready_is_told_with_its_last_words() {
+async fn an_agent_that_ends_before_it_is_ready_is_reported_with_its_last_output() {
     for (brain, wanted) in [
         (brain(&["--die"]), "no such model: nonesuch"),
         (brain(&["--login"]), "With a browser, With an API key"),

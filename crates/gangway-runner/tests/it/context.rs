@@ -1,8 +1,8 @@
 //! An agent's instructions, and compacting of its context.
 
 use gangway_models::{Message, Piece};
-use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, What};
-use gangway_testing::runner::{Connection, Server, words};
+use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, TurnEvent};
+use gangway_testing::runner::{Connection, Server, text_of};
 
 use crate::{
     acp::{ask, brain},
@@ -40,9 +40,9 @@ async fn answer(answers: &Answers, text: &str, used: u64) {
     pieces.send(usage).await.unwrap();
 }
 
-fn notices(all: &[What]) -> Vec<String> {
+fn notices(all: &[TurnEvent]) -> Vec<String> {
     let notices = all.iter().filter_map(|what| match what {
-        What::Notice { text } => Some(text.clone()),
+        TurnEvent::Notice { text } => Some(text.clone()),
         _ => None,
     });
     notices.collect()
@@ -65,7 +65,7 @@ async fn guardrails_come_before_the_persona_for_the_built_in_loop_and_for_acp_ag
     assert!(instructions.starts_with(&wanted), "{instructions}");
     let (_, _, _stage, mut connection) = start(brain(&[]), None).await;
     let all = ask(&mut connection, 1, "parts").await;
-    assert!(words(&all).starts_with(&wanted), "{all:?}");
+    assert!(text_of(&all).starts_with(&wanted), "{all:?}");
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn each_threshold_of_the_window_puts_one_notice_into_the_conversation() {
 }
 
 #[tokio::test]
-async fn a_full_window_is_handed_over_with_a_summary_and_the_conversation_goes_on() {
+async fn a_full_window_is_compacted_into_a_summary_and_the_conversation_continues() {
     let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
     answer(&answers, "Eleven bikes.", 910).await;
     let all = ask(&mut connection, 1, "How many bikes?").await;
@@ -97,7 +97,7 @@ async fn a_full_window_is_handed_over_with_a_summary_and_the_conversation_goes_o
     answer(&answers, "They asked for bikes; there are eleven.", 900).await;
     answer(&answers, "Red ones.", 100).await;
     let all = ask(&mut connection, 2, "Which colour?").await;
-    assert_eq!(words(&all), "Red ones.");
+    assert_eq!(text_of(&all), "Red ones.");
     let wanted = "The context window was 91 % full. The agent continues in a fresh one, with a summary of the conversation.";
     assert_eq!(notices(&all), [wanted]);
     let asked = model.asked.lock().unwrap().clone();
@@ -121,28 +121,28 @@ async fn a_full_window_is_handed_over_with_a_summary_and_the_conversation_goes_o
     // The new context has room: the next message is an ordinary one, and warnings start again.
     answer(&answers, "Two.", 850).await;
     let all = ask(&mut connection, 3, "How many of them?").await;
-    assert_eq!((words(&all), notices(&all).len()), ("Two.".into(), 1));
+    assert_eq!((text_of(&all), notices(&all).len()), ("Two.".into(), 1));
     assert_eq!(sent(&model).len(), 6);
 }
 
 #[tokio::test]
-async fn an_acp_agent_hands_over_to_a_new_session_with_a_summary() {
+async fn an_acp_agent_compacts_its_context_in_a_new_session() {
     let (_, _, _stage, mut connection) = start(brain(&["--load"]), Some(90)).await;
     let all = ask(&mut connection, 1, "usage 95 100").await;
     assert_eq!(notices(&all).len(), 1, "{all:?}");
     let all = ask(&mut connection, 2, "parts").await;
     assert_eq!(notices(&all).len(), 1, "{all:?}");
-    let parts = words(&all);
+    let parts = text_of(&all);
     let parts: Vec<&str> = parts.split(" | ").collect();
     assert!(parts[0].starts_with(GUARDRAILS), "{parts:?}");
     assert!(parts[1].contains("They count in tens."), "{parts:?}");
     assert_eq!(parts[2..], ["parts"]);
     let all = ask(&mut connection, 3, "parts").await;
-    assert_eq!((words(&all), notices(&all)), ("parts".into(), vec![]));
+    assert_eq!((text_of(&all), notices(&all)), ("parts".into(), vec![]));
 }
 
 #[tokio::test]
-async fn a_hand_over_that_was_asked_for_comes_with_the_next_message() {
+async fn requested_compaction_happens_with_the_next_message() {
     let (model, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
     answer(&answers, "Hello", 10).await;
     ask(&mut connection, 1, "Hi").await;
@@ -150,12 +150,12 @@ async fn a_hand_over_that_was_asked_for_comes_with_the_next_message() {
     answer(&answers, "They said hi.", 10).await;
     answer(&answers, "Yes.", 10).await;
     let all = ask(&mut connection, 2, "Still there?").await;
-    assert_eq!((words(&all), notices(&all).len()), ("Yes.".into(), 1));
+    assert_eq!((text_of(&all), notices(&all).len()), ("Yes.".into(), 1));
     assert_eq!(sent(&model).len(), 4);
 }
 
 #[tokio::test]
-async fn without_a_summary_the_agent_goes_on_as_it_is_and_says_so() {
+async fn without_a_summary_the_agent_continues_as_it_is_with_a_notice() {
     let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
     answer(&answers, "Hello", 900).await;
     ask(&mut connection, 1, "Hi").await;
@@ -167,10 +167,10 @@ async fn without_a_summary_the_agent_goes_on_as_it_is_and_says_so() {
         notices[0].ends_with("the summary is empty. The agent continues with the full context."),
         "{notices:?}"
     );
-    assert_eq!(words(&all), "Yes.");
+    assert_eq!(text_of(&all), "Yes.");
     // Nothing is forgotten.
     assert_eq!(sent(&model).len(), 4);
     // Not every message asks for a summary.
     answer(&answers, "Sure.", 915).await;
-    assert_eq!(words(&ask(&mut connection, 3, "Sure?").await), "Sure.");
+    assert_eq!(text_of(&ask(&mut connection, 3, "Sure?").await), "Sure.");
 }

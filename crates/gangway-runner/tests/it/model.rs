@@ -6,7 +6,7 @@ use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{ChatRequest, ModelError, Piece, Pieces, Provider};
 use gangway_runner::{
-    builtin::{OwnTools, Parts, Workshop},
+    builtin::{BuiltinFactory, BuiltinParts, OwnTools},
     wire::Setup,
 };
 use serde_json::Value;
@@ -76,9 +76,9 @@ impl Provider for Model {
     }
 }
 
-impl Workshop for Model {
-    fn parts(&self, _: &Setup) -> Result<Parts, String> {
-        Ok(Parts {
+impl BuiltinFactory for Model {
+    fn parts(&self, _: &Setup) -> Result<BuiltinParts, String> {
+        Ok(BuiltinParts {
             models: Arc::new(self.clone()),
             tools: Arc::new(NoTools),
             max_tool_calls: 5,

@@ -3,18 +3,18 @@
 use gangway_models::Piece;
 use gangway_runner::{
     RunnerError,
-    wire::{Brain, FromRunner, ToRunner, What},
+    wire::{Brain, FromRunner, ToRunner, TurnEvent},
 };
-use gangway_testing::runner::{Connection, Server, words};
+use gangway_testing::runner::{Connection, Server, text_of};
 
 use crate::{model::Model, running::Running};
 
 /// All new events of a turn up to its end, by number.
-async fn rest(connection: &mut Connection, known: &mut Vec<(u64, What)>) {
+async fn rest(connection: &mut Connection, known: &mut Vec<(u64, TurnEvent)>) {
     loop {
         let (n, _, what) = connection.said().await;
         assert_eq!(n, known.len() as u64 + 1, "numbers have no gaps");
-        let over = matches!(what, What::Done { .. });
+        let over = matches!(what, TurnEvent::Done { .. });
         known.push((n, what));
         if over {
             return;
@@ -22,13 +22,13 @@ async fn rest(connection: &mut Connection, known: &mut Vec<(u64, What)>) {
     }
 }
 
-fn text(known: &[(u64, What)]) -> String {
-    let all: Vec<What> = known.iter().map(|(_, what)| what.clone()).collect();
-    words(&all)
+fn text(known: &[(u64, TurnEvent)]) -> String {
+    let all: Vec<TurnEvent> = known.iter().map(|(_, what)| what.clone()).collect();
+    text_of(&all)
 }
 
 #[tokio::test]
-async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() {
+async fn an_answer_continues_where_the_server_left_off_without_loss_or_doubling() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
@@ -61,13 +61,13 @@ async fn an_answer_goes_on_where_the_server_left_off_without_loss_or_doubling() 
     let (n, turn, what) = connection.said().await;
     assert_eq!(
         (n, turn, what),
-        (known.len() as u64 + 1, 2, What::Taken),
+        (known.len() as u64 + 1, 2, TurnEvent::Taken),
         "nothing else comes first"
     );
 }
 
 #[tokio::test]
-async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
+async fn work_continues_while_the_server_is_away_or_says_nothing() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
@@ -86,7 +86,7 @@ async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
     }
     drop(done);
     let mut connection = server.again(1, Some(1)).await;
-    let mut known = vec![(1, What::Taken)];
+    let mut known = vec![(1, TurnEvent::Taken)];
     rest(&mut connection, &mut known).await;
     assert_eq!(text(&known), "word ".repeat(10_000));
     assert!(
@@ -97,7 +97,7 @@ async fn work_goes_on_while_the_server_is_away_or_says_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow() {
+async fn a_server_that_does_not_read_slows_the_agent_down_instead_of_using_memory() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
@@ -127,8 +127,8 @@ async fn a_server_that_hears_nothing_makes_the_mind_wait_and_not_the_memory_grow
         let (n, _, what) = connection.said().await;
         connection.send(ToRunner::Heard { n }).await;
         match what {
-            What::Delta { text } => bytes += text.len(),
-            What::Done { .. } => break,
+            TurnEvent::Delta { text } => bytes += text.len(),
+            TurnEvent::Done { .. } => break,
             other => panic!("{other:?}"),
         }
     }
@@ -148,7 +148,7 @@ async fn a_turn_that_is_over_for_the_server_is_over_for_the_runner() {
     pieces.closed().await;
     answers.whole(&["next"]).await;
     connection.prompt(2, "Next").await;
-    assert_eq!(words(&connection.turn(2).await), "next");
+    assert_eq!(text_of(&connection.turn(2).await), "next");
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn without_its_ticket_a_runner_ends() {
 }
 
 #[tokio::test]
-async fn a_ticket_that_is_none_is_told_as_such() {
+async fn a_ticket_that_is_none_is_reported() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     std::fs::write(&server.ticket, "junk").unwrap();
     let ended = Running::start(&server, model)
@@ -197,18 +197,18 @@ async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_turn_that_was_given_up_and_is_wanted_again_fails_and_hangs_nobody() {
+async fn a_turn_that_was_abandoned_and_is_resumed_fails_and_does_not_hang() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
     let mut connection = server.ready(Brain::Builtin).await;
     let _pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
-    assert_eq!(connection.said().await.2, What::Taken);
+    assert_eq!(connection.said().await.2, TurnEvent::Taken);
     connection.send(ToRunner::Stop { turn: 1 }).await;
     // Like a server whose log still has the turn open.
     connection.prompt(1, "Hi").await;
     let (_, turn, what) = connection.said().await;
     let given_up =
-        matches!(&what, What::Failed { code, retryable: true, .. } if code == "interrupted");
+        matches!(&what, TurnEvent::Failed { code, retryable: true, .. } if code == "interrupted");
     assert!(turn == 1 && given_up, "{what:?}");
 }

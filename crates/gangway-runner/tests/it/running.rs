@@ -1,6 +1,6 @@
 //! A runner in the test's own process.
 
-use gangway_runner::{Pane, RunnerError, builtin::Workshop, run};
+use gangway_runner::{Pane, RunnerError, builtin::BuiltinFactory, run};
 use gangway_testing::runner::Server;
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -12,7 +12,7 @@ pub struct Running {
 
 impl Running {
     /// Runs the agent of a server's ticket.
-    pub fn start(server: &Server, workshop: impl Workshop + 'static) -> Self {
+    pub fn start(server: &Server, workshop: impl BuiltinFactory + 'static) -> Self {
         let ticket = server.ticket.clone();
         let (typed, lines) = mpsc::channel(8);
         let task = tokio::spawn(async move {

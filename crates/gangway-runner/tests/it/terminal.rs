@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gangway_runner::wire::{Brain, FromRunner, ToRunner, What};
+use gangway_runner::wire::{Brain, FromRunner, ToRunner, TurnEvent};
 use gangway_testing::{
     eventually,
-    runner::{Connection, Server, words},
+    runner::{Connection, Server, text_of},
     tmux::Tmux,
 };
 
@@ -56,15 +56,17 @@ async fn a_shell_answers_without_its_echo_and_its_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_takes_its_time_comes_in_pieces() {
+async fn an_answer_that_takes_its_time_comes_in_chunks() {
     let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
     let slow = "for n in 1 2 3 4 5 6; do echo line $n; sleep 0.3; done";
     connection.prompt(1, slow).await;
     let all = connection.turn(1).await;
-    let pieces = all.iter().filter(|what| matches!(what, What::Delta { .. }));
+    let pieces = all
+        .iter()
+        .filter(|what| matches!(what, TurnEvent::Delta { .. }));
     assert!(pieces.count() > 1, "{all:?}");
     let wanted: String = (1..=6).map(|n| format!("line {n}\n")).collect();
-    assert_eq!(words(&all), wanted);
+    assert_eq!(text_of(&all), wanted);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -76,7 +78,7 @@ async fn a_program_without_a_prompt_is_done_when_it_is_quiet() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_persona_is_typed_first_and_its_answer_is_nobodys() {
+async fn the_persona_is_typed_first_and_its_answer_is_ignored() {
     let (_server, tmux, mut connection) = start(brain(&["cat"], None), "Be kind.").await;
     assert_eq!(connection.ask(1, "hello").await, "hello\n");
     let window = tmux.call(&["capture-pane", "-p", "-t", "agent:1"]);
@@ -149,23 +151,25 @@ async fn a_stop_interrupts_it_and_the_next_message_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_end_is_told_and_the_next_message_starts_it_anew() {
+async fn an_end_is_reported_and_the_next_message_restarts_it() {
     let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
     connection.prompt(1, "echo bye; exit 3").await;
     let all = connection.turn(1).await;
-    assert!(words(&all).starts_with("bye\n"), "{all:?}");
+    assert!(text_of(&all).starts_with("bye\n"), "{all:?}");
     match all.last() {
-        Some(What::Failed { message, .. }) => assert!(message.contains("status 3"), "{message}"),
+        Some(TurnEvent::Failed { message, .. }) => {
+            assert!(message.contains("status 3"), "{message}")
+        }
         other => panic!("{other:?}"),
     }
     connection.prompt(2, "echo again").await;
     let all = connection.turn(2).await;
-    assert!(matches!(&all[1], What::Notice { text } if text.contains("restarted")));
-    assert_eq!(words(&all), "again\n");
+    assert!(matches!(&all[1], TurnEvent::Notice { text } if text.contains("restarted")));
+    assert_eq!(text_of(&all), "again\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_that_is_not_there_is_told_and_nothing_is_left() {
+async fn a_program_that_is_not_there_is_reported_and_nothing_is_left() {
     for (brain, wanted) in [
         (brain(&["/nowhere/program"], None), "/nowhere/program"),
         (

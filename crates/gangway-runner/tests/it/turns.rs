@@ -3,9 +3,9 @@
 use gangway_models::{Message, Piece};
 use gangway_runner::{
     RunnerError,
-    wire::{Brain, FromRunner, ToRunner, What},
+    wire::{Brain, FromRunner, ToRunner, TurnEvent},
 };
-use gangway_testing::runner::{Server, words};
+use gangway_testing::runner::{Server, text_of};
 
 use crate::{model::Model, running::Running};
 
@@ -17,16 +17,16 @@ async fn a_message_is_taken_answered_and_remembered() {
     answers.whole(&["Hel", "lo"]).await;
     connection.prompt(1, "Hi").await;
     let all = connection.turn(1).await;
-    assert_eq!(all[0], What::Taken);
-    assert_eq!(words(&all), "Hello");
-    let context = What::Context {
+    assert_eq!(all[0], TurnEvent::Taken);
+    assert_eq!(text_of(&all), "Hello");
+    let context = TurnEvent::Context {
         used: 12,
         window: Some(1000),
     };
     assert!(all.contains(&context), "{all:?}");
     answers.whole(&["Again"]).await;
     connection.prompt(2, "And?").await;
-    assert_eq!(words(&connection.turn(2).await), "Again");
+    assert_eq!(text_of(&connection.turn(2).await), "Again");
     let asked = model.asked.lock().unwrap()[1].messages.clone();
     let Message::System(persona) = &asked[0] else {
         panic!("{asked:?}");
@@ -54,15 +54,15 @@ async fn a_message_that_comes_again_is_not_taken_again() {
     let mut connection = server.ready(Brain::Builtin).await;
     let pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
-    assert_eq!(connection.said().await.2, What::Taken);
+    assert_eq!(connection.said().await.2, TurnEvent::Taken);
     connection.prompt(1, "Hi").await;
     pieces.send(Piece::Text("a".into())).await.unwrap();
     drop(pieces);
-    assert_eq!(words(&connection.turn(1).await), "a");
+    assert_eq!(text_of(&connection.turn(1).await), "a");
     connection.prompt(1, "Hi").await;
     answers.whole(&["b"]).await;
     connection.prompt(2, "Next").await;
-    assert_eq!(words(&connection.turn(2).await), "b");
+    assert_eq!(text_of(&connection.turn(2).await), "b");
     assert_eq!(model.asked.lock().unwrap().len(), 2);
 }
 
@@ -77,7 +77,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     pieces.send(Piece::Text("half".into())).await.unwrap();
     assert_eq!(
         connection.said().await.2,
-        What::Delta {
+        TurnEvent::Delta {
             text: "half".into()
         }
     );
@@ -85,7 +85,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     pieces.closed().await;
     answers.whole(&["whole"]).await;
     connection.prompt(2, "Next").await;
-    assert_eq!(words(&connection.turn(2).await), "whole");
+    assert_eq!(text_of(&connection.turn(2).await), "whole");
     // The text before the stop is part of the conversation.
     let asked = model.asked.lock().unwrap()[1].messages.clone();
     let half = Message::Assistant {
@@ -120,7 +120,7 @@ async fn a_runner_that_is_refused_ends() {
 }
 
 #[tokio::test]
-async fn a_project_without_its_folder_is_told_plainly() {
+async fn a_project_without_its_folder_is_reported() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model);
     let mut connection = server.accept().await;

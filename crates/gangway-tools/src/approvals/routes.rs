@@ -12,7 +12,7 @@ use gangway_http::{
 };
 
 use super::{
-    Approvals, Kept,
+    Approvals, StoredChoice,
     wire::{
         ApprovalList, LastingChoice, ServerApproval, SetServerApproval, SetToolApproval,
         ToolApproval,
@@ -93,9 +93,9 @@ impl Approvals {
             from_config: self.tools.is_from_config(&id),
             id,
         });
-        let choice = |(tool, kept): (&ToolName, &Kept)| ToolApproval {
+        let choice = |(tool, stored): (&ToolName, &StoredChoice)| ToolApproval {
             tool: tool.to_string(),
-            choice: match kept.allowed {
+            choice: match stored.allowed {
                 true => LastingChoice::Always,
                 false => LastingChoice::Never,
             },
@@ -103,7 +103,7 @@ impl Approvals {
         ApprovalList {
             default_policy: self.tools.approval,
             servers: servers.collect(),
-            tools: self.lock().kept.iter().map(choice).collect(),
+            tools: self.lock().stored.iter().map(choice).collect(),
         }
     }
 
@@ -113,19 +113,19 @@ impl Approvals {
         tool: &ToolName,
         choice: Option<LastingChoice>,
     ) -> ApiResult<()> {
-        let kept = match choice {
+        let stored = match choice {
             None => None,
             Some(choice) => {
                 let (fingerprint, _) = self.known(toolset, tool).ok_or_else(|| {
                     let message = format!("tool {tool} not found; GET /api/tools lists all tools");
                     ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
                 })?;
-                Some(Kept {
+                Some(StoredChoice {
                     allowed: choice == LastingChoice::Always,
                     fingerprint,
                 })
             }
         };
-        Ok(self.keep(tool, kept).await?)
+        Ok(self.keep(tool, stored).await?)
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use gangway_mcp::{
     UrlPolicy,
-    catalog::{Bounds, Cache, Document, Listed, gather, seed},
+    catalog::{Cache, Document, FetchLimits, RegistryServer, gather, seed},
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
@@ -41,18 +41,18 @@ pub struct Catalog {
 }
 
 struct Shared {
-    kept: Cache,
+    stored: Cache,
     folder: PathBuf,
     url: Option<String>,
     policy: UrlPolicy,
-    bounds: Bounds,
-    now: Mutex<Now>,
+    bounds: FetchLimits,
+    now: Mutex<RefreshStatus>,
     stop: CancellationToken,
 }
 
 /// The state of the refresh.
 #[derive(Default)]
-struct Now {
+struct RefreshStatus {
     running: Option<watch::Receiver<bool>>,
     fetched: usize,
     problem: Option<String>,
@@ -63,7 +63,7 @@ struct Now {
 
 /// Metadata of the catalog.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
-struct Note {
+struct CatalogMeta {
     source: String,
     at: Option<Timestamp>,
     problem: Option<String>,
@@ -72,7 +72,7 @@ struct Note {
 /// Search results.
 pub(crate) struct Hits {
     pub(crate) total: usize,
-    pub(crate) servers: Vec<Listed>,
+    pub(crate) servers: Vec<RegistryServer>,
 }
 
 impl Catalog {
@@ -87,11 +87,11 @@ impl Catalog {
         };
         Self {
             shared: Arc::new(Shared {
-                kept: Cache::at(data.join("mcp").join("catalog.db")),
+                stored: Cache::at(data.join("mcp").join("catalog.db")),
                 folder: data.join("mcp"),
                 url,
                 policy,
-                bounds: Bounds::default(),
+                bounds: FetchLimits::default(),
                 now: Mutex::default(),
                 stop,
             }),
@@ -110,7 +110,7 @@ impl Catalog {
         offset: usize,
         limit: usize,
     ) -> gangway_core::Result<Hits> {
-        let found = self.shared.kept.search(words, offset, limit).await?;
+        let found = self.shared.stored.search(words, offset, limit).await?;
         let servers = found.values.iter();
         Ok(Hits {
             total: found.total,
@@ -123,13 +123,13 @@ impl Catalog {
     /// The number of servers.
     pub(crate) async fn total(&self) -> gangway_core::Result<usize> {
         self.note().await?;
-        Ok(self.shared.kept.search("", 0, 0).await?.total)
+        Ok(self.shared.stored.search("", 0, 0).await?.total)
     }
 
     /// A server by name.
-    pub(crate) async fn get(&self, name: &str) -> gangway_core::Result<Option<Listed>> {
+    pub(crate) async fn get(&self, name: &str) -> gangway_core::Result<Option<RegistryServer>> {
         self.note().await?;
-        let found = self.shared.kept.get(name).await?;
+        let found = self.shared.stored.get(name).await?;
         Ok(found.and_then(|value| serde_json::from_str(&value).ok()))
     }
 
@@ -157,19 +157,19 @@ impl Catalog {
     }
 
     /// The metadata; if missing, imports the built-in servers first.
-    async fn note(&self) -> gangway_core::Result<Note> {
-        let kept = &self.shared.kept;
+    async fn note(&self) -> gangway_core::Result<CatalogMeta> {
+        let stored = &self.shared.stored;
         gangway_files::make_private_folder(&self.shared.folder)
             .map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
-        if let Some(note) = kept.note().await? {
+        if let Some(note) = stored.note().await? {
             return Ok(serde_json::from_str(&note).unwrap_or_default());
         }
-        let note = Note {
+        let note = CatalogMeta {
             source: BUILT_IN.into(),
-            ..Note::default()
+            ..CatalogMeta::default()
         };
         let text = serde_json::to_string(&note).unwrap_or_default();
-        kept.replace(documents(&seed()), text).await?;
+        stored.replace(documents(&seed()), text).await?;
         Ok(note)
     }
 
@@ -195,7 +195,7 @@ impl Catalog {
         self.begin(self.now())
     }
 
-    fn begin(&self, mut now: MutexGuard<'_, Now>) -> watch::Receiver<bool> {
+    fn begin(&self, mut now: MutexGuard<'_, RefreshStatus>) -> watch::Receiver<bool> {
         if let Some(running) = &now.running {
             return running.clone();
         }
@@ -237,7 +237,7 @@ impl Catalog {
         let problem = gathered
             .is_cut
             .then(|| format!("only the first {most} servers are stored"));
-        let note = Note {
+        let note = CatalogMeta {
             source: url.clone(),
             at: Some(Timestamp::now()),
             problem,
@@ -246,21 +246,21 @@ impl Catalog {
         let servers = gathered.servers;
         let made = tokio::task::spawn_blocking(move || documents(&servers)).await;
         let made = made.map_err(|error| error.to_string())?;
-        let kept = self.shared.kept.replace(made, text).await;
-        kept.map_err(|error| {
+        let stored = self.shared.stored.replace(made, text).await;
+        stored.map_err(|error| {
             tracing::error!(%error, "cannot store the catalog");
             "cannot store the catalog; see the server's log".into()
         })
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, RefreshStatus> {
         let now = &self.shared.now;
         now.lock()
     }
 }
 
-fn documents(servers: &[Listed]) -> Vec<Document> {
-    let document = |listed: &Listed| Document {
+fn documents(servers: &[RegistryServer]) -> Vec<Document> {
+    let document = |listed: &RegistryServer| Document {
         name: listed.name.clone(),
         title: listed.title.clone().unwrap_or_default(),
         body: listed.description.clone(),

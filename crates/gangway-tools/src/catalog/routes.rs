@@ -35,7 +35,7 @@ pub struct Documented;
 
 /// A search.
 #[derive(Deserialize)]
-struct Look {
+struct SearchQuery {
     q: Option<String>,
     cursor: Option<String>,
     limit: Option<usize>,
@@ -49,7 +49,7 @@ struct Look {
 ), responses((status = 200, body = CatalogPage), (status = 400, body = ApiError)))]
 async fn search(
     State(state): State<Arc<ToolsState>>,
-    Query(look): Query<Look>,
+    Query(look): Query<SearchQuery>,
 ) -> ApiResult<Json<CatalogPage>> {
     let offset: usize = match look.cursor.as_deref() {
         None => 0,

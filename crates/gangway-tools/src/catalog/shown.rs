@@ -1,7 +1,7 @@
 //! Catalog entries as displayed: with the local runtimes and installed servers.
 
 use gangway_mcp::{
-    catalog::{Listed, Offer, OfferKind, Place, Wanted},
+    catalog::{InputLocation, InputSpec, InstallOption, InstallOptionKind, RegistryServer},
     package::{Carrier, Ecosystem},
 };
 
@@ -10,18 +10,18 @@ use crate::{Tools, install::missing};
 
 impl Tools {
     /// A catalog entry as displayed.
-    pub(crate) fn shown(&self, listed: Listed) -> CatalogServer {
+    pub(crate) fn shown(&self, listed: RegistryServer) -> CatalogServer {
         let offers = listed.offers(self.catalog.policy());
         let known = self.known();
         let is_from = |entry: &crate::entry::ServerEntry| {
             let installed = entry.installed.as_ref();
             installed.and_then(|installed| installed.server.as_ref()) == Some(&listed.name)
         };
-        let option = |offer: Offer| {
+        let option = |offer: InstallOption| {
             let ecosystem = match offer.kind {
-                OfferKind::Npm => Some(Ecosystem::Npm),
-                OfferKind::Pypi => Some(Ecosystem::Pypi),
-                OfferKind::Remote | OfferKind::Other => None,
+                InstallOptionKind::Npm => Some(Ecosystem::Npm),
+                InstallOptionKind::Pypi => Some(Ecosystem::Pypi),
+                InstallOptionKind::Remote | InstallOptionKind::Other => None,
             };
             let lacks = |ecosystem: &Ecosystem| Carrier::of(*ecosystem, &self.path).is_none();
             let lacking = ecosystem.filter(lacks);
@@ -53,23 +53,23 @@ impl Tools {
     }
 }
 
-fn kind(kind: OfferKind) -> OptionKind {
+fn kind(kind: InstallOptionKind) -> OptionKind {
     match kind {
-        OfferKind::Npm => OptionKind::Npm,
-        OfferKind::Pypi => OptionKind::Pypi,
-        OfferKind::Remote => OptionKind::Remote,
-        OfferKind::Other => OptionKind::Other,
+        InstallOptionKind::Npm => OptionKind::Npm,
+        InstallOptionKind::Pypi => OptionKind::Pypi,
+        InstallOptionKind::Remote => OptionKind::Remote,
+        InstallOptionKind::Other => OptionKind::Other,
     }
 }
 
-fn input(wanted: Wanted) -> CatalogInput {
+fn input(wanted: InputSpec) -> CatalogInput {
     CatalogInput {
         name: wanted.name,
         place: match wanted.place {
-            Place::Env => InputPlace::Env,
-            Place::Argument => InputPlace::Argument,
-            Place::Header => InputPlace::Header,
-            Place::Url => InputPlace::Url,
+            InputLocation::Env => InputPlace::Env,
+            InputLocation::Argument => InputPlace::Argument,
+            InputLocation::Header => InputPlace::Header,
+            InputLocation::Url => InputPlace::Url,
         },
         description: wanted.description,
         required: wanted.required,

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
-use super::order::Order;
+use super::order::InstallRequest;
 use crate::{
     Tools,
     catalog::wire::{Install, InstallState, InstallStep, StepName, StepState},
@@ -38,24 +38,24 @@ pub(super) struct Job {
     pub(super) stop: CancellationToken,
     begun: Timestamp,
     output: Output,
-    now: Mutex<Now>,
+    now: Mutex<JobState>,
 }
 
-struct Now {
+struct JobState {
     state: InstallState,
     steps: Vec<InstallStep>,
     problem: Option<String>,
 }
 
 /// Why it stopped.
-enum Halt {
+enum InstallFailure {
     Cancelled,
     Failed(String),
 }
 
 /// What a rollback has to undo.
 #[derive(Default)]
-struct Done {
+struct Rollback {
     folder: Option<PathBuf>,
     secrets: Vec<SecretName>,
     registered: bool,
@@ -74,7 +74,7 @@ impl Job {
             stop,
             begun: Timestamp::now(),
             output: Output::keeping(LINES),
-            now: Mutex::new(Now {
+            now: Mutex::new(JobState {
                 state: InstallState::Fetching,
                 steps: STEPS.map(step).into(),
                 problem: None,
@@ -82,7 +82,7 @@ impl Job {
         }
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, JobState> {
         self.now.lock()
     }
 
@@ -123,8 +123,8 @@ impl Job {
     }
 
     /// Runs the install; rolls back on failure.
-    pub(super) async fn run(self: Arc<Self>, tools: &Arc<Tools>, order: Order) {
-        let mut done = Done::default();
+    pub(super) async fn run(self: Arc<Self>, tools: &Arc<Tools>, order: InstallRequest) {
+        let mut done = Rollback::default();
         let ended = self.steps(tools, order, &mut done).await;
         if ended.is_err() {
             done.undo(tools, &self.id).await;
@@ -132,8 +132,8 @@ impl Job {
         let mut now = self.now();
         (now.state, now.problem) = match ended {
             Ok(()) => (InstallState::Done, None),
-            Err(Halt::Cancelled) => (InstallState::Cancelled, None),
-            Err(Halt::Failed(reason)) => (InstallState::Failed, Some(reason)),
+            Err(InstallFailure::Cancelled) => (InstallState::Cancelled, None),
+            Err(InstallFailure::Failed(reason)) => (InstallState::Failed, Some(reason)),
         };
         if now.state != InstallState::Done {
             for step in &mut now.steps {
@@ -148,13 +148,13 @@ impl Job {
     async fn steps(
         &self,
         tools: &Arc<Tools>,
-        mut order: Order,
-        done: &mut Done,
-    ) -> Result<(), Halt> {
+        mut order: InstallRequest,
+        done: &mut Rollback,
+    ) -> Result<(), InstallFailure> {
         self.begin(StepName::Check);
         let detail = tokio::select! {
             detail = check(tools, &order) => detail?,
-            () = self.stop.cancelled() => return Err(Halt::Cancelled),
+            () = self.stop.cancelled() => return Err(InstallFailure::Cancelled),
         };
         self.finish(StepName::Check, detail);
 
@@ -176,14 +176,14 @@ impl Job {
     async fn fetch(
         &self,
         tools: &Tools,
-        order: &mut Order,
-        done: &mut Done,
-    ) -> Result<String, Halt> {
+        order: &mut InstallRequest,
+        done: &mut Rollback,
+    ) -> Result<String, InstallFailure> {
         let Some((package, command)) = &order.package else {
             return Ok("nothing to download: remote server".into());
         };
         let folder = tools.packages.join(self.id.as_str());
-        let failed = |reason: String| Halt::Failed(reason);
+        let failed = |reason: String| InstallFailure::Failed(reason);
         gangway_files::make_private_folder(&tools.packages)
             .map_err(|error| failed(format!("{}: {error}", tools.packages.display())))?;
         done.folder = Some(folder.clone());
@@ -198,8 +198,8 @@ impl Job {
         };
         let fetched = match fetch.run(&self.output, &self.stop).await {
             Ok(fetched) => fetched,
-            Err(FetchError::Cancelled) => return Err(Halt::Cancelled),
-            Err(error) => return Err(Halt::Failed(error.to_string())),
+            Err(FetchError::Cancelled) => return Err(InstallFailure::Cancelled),
+            Err(error) => return Err(InstallFailure::Failed(error.to_string())),
         };
         let exact = package.at(&fetched.version).to_string();
         order.entry.command = Some(fetched.program.display().to_string());
@@ -216,11 +216,11 @@ impl Job {
     async fn register(
         &self,
         tools: &Arc<Tools>,
-        order: &Order,
-        done: &mut Done,
-    ) -> Result<String, Halt> {
+        order: &InstallRequest,
+        done: &mut Rollback,
+    ) -> Result<String, InstallFailure> {
         if self.stop.is_cancelled() {
-            return Err(Halt::Cancelled);
+            return Err(InstallFailure::Cancelled);
         }
         let (secrets, file) = (tools.secrets.clone(), tools.file.clone());
         let (id, entry, values) = (
@@ -230,38 +230,38 @@ impl Job {
         );
         // A keyring may block for its owner.
         let written = tokio::task::spawn_blocking(move || {
-            let mut kept = Vec::new();
+            let mut stored = Vec::new();
             for (name, value) in &values {
                 let name = match SecretName::parse(name) {
                     Ok(name) => name,
-                    Err(error) => return (kept, Err(error.to_string())),
+                    Err(error) => return (stored, Err(error.to_string())),
                 };
-                kept.push(name.clone());
+                stored.push(name.clone());
                 if let Err(error) = secrets.set(&name, value) {
-                    return (kept, Err(error.to_string()));
+                    return (stored, Err(error.to_string()));
                 }
             }
             let added = file.install(&id, entry);
-            (kept, added.map_err(|error| error.to_string()))
+            (stored, added.map_err(|error| error.to_string()))
         })
         .await;
-        let (kept, added) = written.map_err(|error| Halt::Failed(error.to_string()))?;
-        let detail = match kept.len() {
+        let (stored, added) = written.map_err(|error| InstallFailure::Failed(error.to_string()))?;
+        let detail = match stored.len() {
             0 => format!("as {}", self.id),
             1 => format!("as {}, with 1 secret", self.id),
             more => format!("as {}, with {more} secrets", self.id),
         };
-        done.secrets = kept;
-        added.map_err(Halt::Failed)?;
+        done.secrets = stored;
+        added.map_err(InstallFailure::Failed)?;
         done.registered = true;
         tools.reload().await;
         Ok(detail)
     }
 
-    async fn start(&self, tools: &Tools, order: &Order) -> Result<String, Halt> {
+    async fn start(&self, tools: &Tools, order: &InstallRequest) -> Result<String, InstallFailure> {
         let ready = tokio::select! {
             ready = tools.host.ready(&self.id) => ready,
-            () = self.stop.cancelled() => return Err(Halt::Cancelled),
+            () = self.stop.cancelled() => return Err(InstallFailure::Cancelled),
         };
         let status = tools.host.status();
         let status = status.into_iter().find(|status| status.id == self.id);
@@ -276,7 +276,7 @@ impl Job {
         let lines = tools.host.logs(&self.id, 0).unwrap_or_default();
         let from = lines.len().saturating_sub(LAST_LINES);
         for line in &lines[from..] {
-            self.output.say(&hidden(&line.text, order));
+            self.output.log(&hidden(&line.text, order));
         }
         let reason = match order.skipped() {
             Some(skipped) => format!(
@@ -284,30 +284,30 @@ impl Job {
             ),
             None => reason,
         };
-        Err(Halt::Failed(hidden(&reason, order)))
+        Err(InstallFailure::Failed(hidden(&reason, order)))
     }
 }
 
 /// Redacts secrets that a server may have repeated.
-fn hidden(text: &str, order: &Order) -> String {
+fn hidden(text: &str, order: &InstallRequest) -> String {
     let values = order.secrets.values().map(ExposeSecret::expose_secret);
     values.fold(text.to_owned(), |text, value| {
         text.replace(value, "[secret]")
     })
 }
 
-async fn check(tools: &Tools, order: &Order) -> Result<String, Halt> {
+async fn check(tools: &Tools, order: &InstallRequest) -> Result<String, InstallFailure> {
     let Some((package, _)) = &order.package else {
         return Ok("remote server".into());
     };
-    let missing = || Halt::Failed(super::missing(package.ecosystem()));
+    let missing = || InstallFailure::Failed(super::missing(package.ecosystem()));
     let (carrier, _) = Carrier::of(package.ecosystem(), &tools.path).ok_or_else(missing)?;
     let found = probe(carrier.program(), &tools.path).await;
-    let found = found.map_err(Halt::Failed)?;
+    let found = found.map_err(InstallFailure::Failed)?;
     Ok(format!("{} {}", carrier.program(), found.version))
 }
 
-impl Done {
+impl Rollback {
     /// Rolls back.
     async fn undo(self, tools: &Arc<Tools>, id: &ServerId) {
         if self.registered {

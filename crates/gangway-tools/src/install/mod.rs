@@ -10,7 +10,7 @@ mod uninstall;
 use std::sync::Arc;
 
 use job::Job;
-pub use order::Refusal;
+pub use order::InstallRefusal;
 use parking_lot::{Mutex, MutexGuard};
 pub use routes::Documented;
 pub use routes::routes;
@@ -81,14 +81,14 @@ impl Installs {
     }
 
     /// Adds an install, unless its server is already being installed.
-    fn add(&self, job: &Arc<Job>) -> Result<(), Refusal> {
+    fn add(&self, job: &Arc<Job>) -> Result<(), InstallRefusal> {
         let mut jobs = self.jobs();
         let running = jobs.iter().filter(|other| other.runs());
         if running.clone().any(|other| other.id == job.id) {
-            return Err(Refusal::Underway(job.id.to_string()));
+            return Err(InstallRefusal::Underway(job.id.to_string()));
         }
         if running.count() >= AT_ONCE {
-            return Err(Refusal::Busy);
+            return Err(InstallRefusal::Busy);
         }
         if jobs.len() >= REMEMBERED
             && let Some(oldest) = jobs.iter().position(|other| !other.runs())
@@ -111,10 +111,13 @@ impl Installs {
 
 impl Tools {
     /// Starts to install a server.
-    pub async fn install(self: &Arc<Self>, request: InstallServer) -> Result<Install, Refusal> {
+    pub async fn install(
+        self: &Arc<Self>,
+        request: InstallServer,
+    ) -> Result<Install, InstallRefusal> {
         let order = self.order(request).await?;
         if self.stop.is_cancelled() {
-            return Err(Refusal::Busy);
+            return Err(InstallRefusal::Busy);
         }
         let job = Arc::new(Job::new(order.id.clone(), self.stop.child_token()));
         self.installs.add(&job)?;

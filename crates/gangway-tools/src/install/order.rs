@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gangway_mcp::{
     ServerId, UrlPolicy,
-    catalog::{BadInput, Filled, Offer},
+    catalog::{BadInput, Filled, InstallOption},
     package::{Carrier, Ecosystem, Package, Scripts},
 };
 use gangway_secrets::{SecretName, SecretsError, parse_value};
@@ -21,7 +21,7 @@ use crate::{
 const MAX_ARGUMENTS: usize = 200;
 
 /// A server to install.
-pub(super) struct Order {
+pub(super) struct InstallRequest {
     pub(super) id: ServerId,
     /// The package to download first, and its program if specified.
     pub(super) package: Option<(Package, Option<String>)>,
@@ -36,7 +36,7 @@ pub(super) struct Order {
 
 /// Why a server cannot be installed.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum InstallRefusal {
     /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
@@ -60,19 +60,22 @@ pub enum Refusal {
     Catalog(#[from] gangway_core::Error),
 }
 
-impl From<BadInput> for Refusal {
+impl From<BadInput> for InstallRefusal {
     fn from(error: BadInput) -> Self {
         Self::Invalid(error.to_string())
     }
 }
 
-fn invalid(reason: impl Into<String>) -> Refusal {
-    Refusal::Invalid(reason.into())
+fn invalid(reason: impl Into<String>) -> InstallRefusal {
+    InstallRefusal::Invalid(reason.into())
 }
 
 impl Tools {
     /// Validates a request.
-    pub(super) async fn order(&self, request: InstallServer) -> Result<Order, Refusal> {
+    pub(super) async fn order(
+        &self,
+        request: InstallServer,
+    ) -> Result<InstallRequest, InstallRefusal> {
         let id: ServerId = request
             .id
             .parse()
@@ -82,7 +85,7 @@ impl Tools {
         let added = added.map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         let added = added.map_err(|error| gangway_core::Error::Storage(error.to_string()))?;
         if self.config.contains_key(id.as_str()) || added.servers.contains_key(id.as_str()) {
-            return Err(Refusal::Taken(id.to_string()));
+            return Err(InstallRefusal::Taken(id.to_string()));
         }
         if request.args.len() > MAX_ARGUMENTS
             || request.env.len() > MAX_ARGUMENTS
@@ -115,10 +118,10 @@ impl Tools {
         Ok(order)
     }
 
-    fn runnable(&self, ecosystem: Ecosystem) -> Result<(), Refusal> {
+    fn runnable(&self, ecosystem: Ecosystem) -> Result<(), InstallRefusal> {
         match Carrier::of(ecosystem, &self.path) {
             Some(_) => Ok(()),
-            None => Err(Refusal::NoRuntime(missing(ecosystem))),
+            None => Err(InstallRefusal::NoRuntime(missing(ecosystem))),
         }
     }
 
@@ -127,8 +130,8 @@ impl Tools {
         id: ServerId,
         server: &str,
         request: &InstallServer,
-    ) -> Result<Order, Refusal> {
-        let no_server = || Refusal::NoServer(server.chars().take(200).collect());
+    ) -> Result<InstallRequest, InstallRefusal> {
+        let no_server = || InstallRefusal::NoServer(server.chars().take(200).collect());
         let listed = self.catalog.get(server).await?.ok_or_else(no_server)?;
         let offers = listed.offers(self.catalog.policy());
         let offer = self.choose(&offers, request.option.as_deref())?;
@@ -139,18 +142,22 @@ impl Tools {
             )));
         }
         let filled = offer.fill(&request.inputs, |input| secret::name(id.as_str(), input))?;
-        Order::new(id, filled, Some(listed.name), self.catalog.policy())
+        InstallRequest::new(id, filled, Some(listed.name), self.catalog.policy())
     }
 
     /// The specified option, or the first that this machine supports.
-    fn choose<'a>(&self, offers: &'a [Offer], key: Option<&str>) -> Result<&'a Offer, Refusal> {
+    fn choose<'a>(
+        &self,
+        offers: &'a [InstallOption],
+        key: Option<&str>,
+    ) -> Result<&'a InstallOption, InstallRefusal> {
         if let Some(key) = key {
             let found = offers.iter().find(|offer| offer.key == key);
             let keys: Vec<_> = offers.iter().map(|offer| offer.key.as_str()).collect();
             return found
                 .ok_or_else(|| invalid(format!("`option` must be one of {}", keys.join(", "))));
         }
-        let possible = |offer: &&Offer| match (&offer.refusal, offer.package()) {
+        let possible = |offer: &&InstallOption| match (&offer.refusal, offer.package()) {
             (Some(_), _) => false,
             (None, Some(package)) => self.runnable(package.ecosystem()).is_ok(),
             (None, None) => true,
@@ -161,7 +168,11 @@ impl Tools {
 }
 
 /// A package, not necessarily in the catalog.
-fn direct(id: ServerId, package: &PackageName, request: &InstallServer) -> Result<Order, Refusal> {
+fn direct(
+    id: ServerId,
+    package: &PackageName,
+    request: &InstallServer,
+) -> Result<InstallRequest, InstallRefusal> {
     if request.option.is_some() || !request.inputs.is_empty() {
         return Err(invalid("`option` and `inputs` require `server`"));
     }
@@ -172,10 +183,10 @@ fn direct(id: ServerId, package: &PackageName, request: &InstallServer) -> Resul
     let package = Package::parse(ecosystem, package.name.trim(), package.version.as_deref());
     let package = package.map_err(|error| invalid(error.to_string()))?;
     let filled = Filled::package(package);
-    Order::new(id, filled, None, UrlPolicy::Any)
+    InstallRequest::new(id, filled, None, UrlPolicy::Any)
 }
 
-impl Order {
+impl InstallRequest {
     /// Lists the install scripts that were not run, if any.
     pub(super) fn skipped(&self) -> Option<String> {
         let named: Vec<_> = self.skipped_scripts.iter().take(5).cloned().collect();
@@ -195,7 +206,7 @@ impl Order {
         filled: Filled,
         server: Option<String>,
         policy: UrlPolicy,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, InstallRefusal> {
         let is_remote = filled.url.is_some();
         let mut order = Self {
             package: filled.package.map(|package| (package, filled.command)),
@@ -225,7 +236,7 @@ impl Order {
     }
 
     /// Adds the arguments, variables and secrets of the request.
-    fn extend(&mut self, request: &InstallServer) -> Result<(), Refusal> {
+    fn extend(&mut self, request: &InstallServer) -> Result<(), InstallRefusal> {
         let extra =
             !(request.args.is_empty() && request.env.is_empty() && request.secrets.is_empty());
         if extra && self.package.is_none() {
@@ -250,16 +261,16 @@ impl Order {
         self.entry.args.extend(request.args.iter().cloned());
         self.entry.env.extend(request.env.clone());
         for (name, value) in &request.secrets {
-            let kept = self.keep(name, value.clone())?;
+            let stored = self.keep(name, value.clone())?;
             self.entry
                 .env
-                .insert(name.clone(), format!("${{secret:{kept}}}"));
+                .insert(name.clone(), format!("${{secret:{stored}}}"));
         }
         Ok(())
     }
 
     /// Adds a secret, and returns its name.
-    fn keep(&mut self, input: &str, value: String) -> Result<String, Refusal> {
+    fn keep(&mut self, input: &str, value: String) -> Result<String, InstallRefusal> {
         let wrong = |error: SecretsError| invalid(format!("{input}: {error}"));
         let name = secret::name(self.id.as_str(), input);
         SecretName::parse(&name).map_err(wrong)?;

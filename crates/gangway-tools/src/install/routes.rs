@@ -11,7 +11,7 @@ use gangway_http::{
 };
 use gangway_secrets::SecretsError;
 
-use super::{order::Refusal, uninstall::NotKept};
+use super::{order::InstallRefusal, uninstall::SecretChangeError};
 use crate::{
     ToolsState,
     catalog::wire::{Install, InstallList, InstallServer, SetSecrets},
@@ -96,16 +96,16 @@ async fn set_secrets(
     Id(id): Id,
     extract::Json(request): extract::Json<SetSecrets>,
 ) -> ApiResult<StatusCode> {
-    let kept = state.tools.set_secrets(&id, request.secrets).await;
-    kept.map_err(|error| match &error {
-        NotKept::NoServer(_) => {
+    let stored = state.tools.set_secrets(&id, request.secrets).await;
+    stored.map_err(|error| match &error {
+        SecretChangeError::NoServer(_) => {
             ApiError::new(StatusCode::NOT_FOUND, "server_not_found", error.to_string())
         }
-        NotKept::Unknown { .. }
-        | NotKept::Secret(SecretsError::BadName(_) | SecretsError::BadValue(_)) => {
+        SecretChangeError::Unknown { .. }
+        | SecretChangeError::Secret(SecretsError::BadName(_) | SecretsError::BadValue(_)) => {
             ApiError::invalid(error.to_string())
         }
-        NotKept::Secret(error) => {
+        SecretChangeError::Secret(error) => {
             tracing::error!(%error, "cannot store a secret");
             let message = "cannot store the secret; see the server's log";
             ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "storage_failed", message)
@@ -120,19 +120,23 @@ fn no_install(id: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "install_not_found", message)
 }
 
-fn refused(refusal: Refusal) -> ApiError {
+fn refused(refusal: InstallRefusal) -> ApiError {
     let message = refusal.to_string();
     match refusal {
-        Refusal::Invalid(_) => ApiError::invalid(message),
-        Refusal::NoServer(_) => {
+        InstallRefusal::Invalid(_) => ApiError::invalid(message),
+        InstallRefusal::NoServer(_) => {
             ApiError::new(StatusCode::NOT_FOUND, "catalog_server_not_found", message)
         }
-        Refusal::Taken(_) | Refusal::Underway(_) => {
+        InstallRefusal::Taken(_) | InstallRefusal::Underway(_) => {
             ApiError::new(StatusCode::CONFLICT, "server_exists", message)
         }
-        Refusal::NoRuntime(_) => ApiError::new(StatusCode::CONFLICT, "runtime_missing", message),
-        Refusal::Busy => ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_installs", message)
-            .retry_after(5),
-        Refusal::Catalog(error) => error.into(),
+        InstallRefusal::NoRuntime(_) => {
+            ApiError::new(StatusCode::CONFLICT, "runtime_missing", message)
+        }
+        InstallRefusal::Busy => {
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_installs", message)
+                .retry_after(5)
+        }
+        InstallRefusal::Catalog(error) => error.into(),
     }
 }

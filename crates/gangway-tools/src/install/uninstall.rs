@@ -10,7 +10,7 @@ use crate::{Tools, entry::ServerEntry, file::FileError, login::Tokens};
 
 /// Why secrets of a server were not stored.
 #[derive(Debug, thiserror::Error)]
-pub enum NotKept {
+pub enum SecretChangeError {
     /// No such server.
     #[error("server {0} not found")]
     NoServer(String),
@@ -92,18 +92,19 @@ impl Tools {
         self: &Arc<Self>,
         id: &str,
         values: BTreeMap<String, String>,
-    ) -> Result<(), NotKept> {
+    ) -> Result<(), SecretChangeError> {
         let known = self.known();
         let entry = known.entries.get(id);
-        let entry = entry.ok_or_else(|| NotKept::NoServer(id.chars().take(80).collect()))?;
-        let mut kept: Vec<(SecretName, SecretString)> = Vec::new();
+        let entry =
+            entry.ok_or_else(|| SecretChangeError::NoServer(id.chars().take(80).collect()))?;
+        let mut stored: Vec<(SecretName, SecretString)> = Vec::new();
         for (name, value) in values {
             let own = secret_of(entry, &name).ok_or_else(|| unknown(id, &name, entry))?;
-            kept.push((SecretName::parse(&own)?, parse_value(&value.into())?));
+            stored.push((SecretName::parse(&own)?, parse_value(&value.into())?));
         }
         let secrets = self.secrets.clone();
         let set = move || -> Result<(), SecretsError> {
-            for (name, value) in &kept {
+            for (name, value) in &stored {
                 secrets.set(name, value)?;
             }
             Ok(())
@@ -133,13 +134,13 @@ fn secret_of(entry: &ServerEntry, name: &str) -> Option<String> {
         .or_else(|| entry.secrets().contains(name).then(|| name.to_owned()))
 }
 
-fn unknown(id: &str, name: &str, entry: &ServerEntry) -> NotKept {
+fn unknown(id: &str, name: &str, entry: &ServerEntry) -> SecretChangeError {
     let installed = entry.installed.clone().unwrap_or_default().secrets;
     let known: Vec<String> = match installed.is_empty() {
         true => entry.secrets().into_iter().collect(),
         false => installed.into_keys().collect(),
     };
-    NotKept::Unknown {
+    SecretChangeError::Unknown {
         id: id.to_owned(),
         name: name.chars().take(80).collect(),
         known: match known.is_empty() {

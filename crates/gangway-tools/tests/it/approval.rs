@@ -40,7 +40,7 @@ async fn server(base: &str, approval: &str) -> TestServer {
 async fn asking(server: &TestServer) -> (String, Feed) {
     let session = server.session().await;
     let feed = server.feed(&session).await;
-    server.say(&session, "Remember Ada").await;
+    server.send_message(&session, "Remember Ada").await;
     (session, feed)
 }
 
@@ -73,7 +73,7 @@ fn questions(events: &[Value]) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_writes_is_called_only_after_the_person_allows_it() {
+async fn a_tool_that_writes_is_called_only_after_the_user_allows_it() {
     let (_model, base) = model("create_entities", 1).await;
     let server = server(&base, "writes").await;
     for (text, called) in [
@@ -159,7 +159,7 @@ async fn always_and_never_hold_in_every_chat_and_after_a_restart_until_they_are_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_policy_decides_for_tools_nobody_chose_about() {
+async fn the_policy_decides_for_tools_without_a_choice() {
     for (tool, policy, asks) in [
         ("read_graph", "writes", false),
         ("read_graph", "all", true),
@@ -229,7 +229,7 @@ for line in sys.stdin:
 "#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_asked() {
+async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_user_was_asked() {
     let (_model, base) = model("create_entities", 1).await;
     let folder = tempfile::tempdir().unwrap();
     let about = folder.path().join("about");
@@ -253,8 +253,8 @@ async fn an_answer_does_not_hold_for_a_tool_that_changed_while_the_person_was_as
     server.service.tools.host.ready(&id).await.unwrap();
     answer(&server, &session, &asked, "Always allow").await;
     assert_eq!(results(&reader.rest().await), [false]);
-    let (_, kept) = server.get("/api/tools/approvals").await;
-    assert_eq!(kept["tools"], json!([]), "{kept}");
+    let (_, stored) = server.get("/api/tools/approvals").await;
+    assert_eq!(stored["tools"], json!([]), "{stored}");
 }
 
 /// The same server on the same data folder, with its MCP server ready.
@@ -265,7 +265,7 @@ async fn restarted(server: TestServer) -> TestServer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_survives_a_restart_and_its_answer_lets_the_turn_go_on() {
+async fn a_question_survives_a_restart_and_its_answer_continues_the_turn() {
     for (text, called) in [("Allow once", true), ("Deny", false)] {
         let (model, base) = model("create_entities", 2).await;
         let server = server(&base, "writes").await;

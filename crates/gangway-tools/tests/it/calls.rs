@@ -65,7 +65,7 @@ async fn tools_of_a_real_server_are_listed_called_and_found_by_a_sentence() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_builtin_agent_calls_a_tool_and_tells_the_model_what_came_of_it() {
+async fn the_builtin_agent_calls_a_tool_and_passes_the_result_to_the_model() {
     let call = json!({ "index": 0, "id": "c1", "function": { "name": "memory__read_graph", "arguments": "{}" } });
     let asks = event(
         json!({ "choices": [{ "delta": { "tool_calls": [call] }, "finish_reason": "tool_calls" }] }),
@@ -78,7 +78,7 @@ async fn the_builtin_agent_calls_a_tool_and_tells_the_model_what_came_of_it() {
     let server = with_memory(|config| config.model = Some(base)).await;
     let session = server.session().await;
     let feed = server.feed(&session).await;
-    server.say(&session, "What do you remember?").await;
+    server.send_message(&session, "What do you remember?").await;
     let frames = feed.rest().await;
     let of = |name: &str| {
         frames
@@ -108,18 +108,18 @@ async fn the_builtin_agent_calls_a_tool_and_tells_the_model_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn whoever_adds_a_server_shows_a_key_since_it_starts_a_program() {
+async fn adding_a_server_requires_a_key_since_it_starts_a_program() {
     let server = TestServer::start().await;
-    let wish = json!({ "mcpServers": { "x": { "command": "true" } } });
+    let body = json!({ "mcpServers": { "x": { "command": "true" } } });
     let request = bare_client().post(server.url("/api/mcp/servers"));
-    let refused = request.json(&wish).send().await.unwrap();
+    let refused = request.json(&body).send().await.unwrap();
     assert_eq!(refused.status(), 401);
-    let add = |wish: Value| {
+    let add = |body: Value| {
         let request = server.http.post(server.url("/api/mcp/servers"));
-        request.bearer_auth("local-token").json(&wish).send()
+        request.bearer_auth("local-token").json(&body).send()
     };
-    assert_eq!(add(wish.clone()).await.unwrap().status(), 201);
-    assert_eq!(add(wish).await.unwrap().status(), 409);
+    assert_eq!(add(body.clone()).await.unwrap().status(), 201);
+    assert_eq!(add(body).await.unwrap().status(), 409);
     for wrong in [
         json!({ "mcpServers": { "A b": { "command": "x" } } }),
         json!({ "mcpServers": { "a": {} } }),

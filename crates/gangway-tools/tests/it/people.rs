@@ -37,17 +37,17 @@ async fn a_question_of_a_real_server_is_shown_checked_and_answered() {
         assert!(question["request"]["schema"]["properties"]["name"].is_object());
         let path = format!("/api/asks/{}", question["id"].as_str().unwrap());
         let wrong = json!({ "decision": "once", "content": { "name": 7 } });
-        let (status, said) = server.post(&path, wrong).await;
+        let (status, message) = server.post(&path, wrong).await;
         assert_eq!(status, 400);
         assert!(
-            said["message"].as_str().unwrap().contains("/name"),
-            "{said}"
+            message["message"].as_str().unwrap().contains("/name"),
+            "{message}"
         );
         let right = json!({ "decision": "once", "content": { "name": "Ada", "check": true } });
         assert_eq!(server.post(&path, right.clone()).await.0, 204);
-        let (status, said) = server.post(&path, right).await;
+        let (status, message) = server.post(&path, right).await;
         assert_eq!(
-            (status.as_u16(), &said["error_code"]),
+            (status.as_u16(), &message["error_code"]),
             (404, &json!("ask_not_found"))
         );
     };
@@ -69,7 +69,7 @@ async fn a_question_of_a_real_server_is_shown_checked_and_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_goes_when_nobody_waits_for_its_answer() {
+async fn a_question_goes_when_no_caller_waits_for_its_answer() {
     let server = with_everything().await;
     let name = "everything/trigger-elicitation-request".parse().unwrap();
     let call = server
@@ -105,12 +105,12 @@ async fn guarded() -> String {
             "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
         }))
     };
-    let register = |axum::Json(wish): axum::Json<Value>| async move {
-        let client = json!({ "client_id": "us", "redirect_uris": wish["redirect_uris"] });
+    let register = |axum::Json(request): axum::Json<Value>| async move {
+        let client = json!({ "client_id": "us", "redirect_uris": request["redirect_uris"] });
         (StatusCode::CREATED, axum::Json(client))
     };
-    let token = |wish: String| async move {
-        match wish.split('&').any(|pair| pair == "code=good") {
+    let token = |request: String| async move {
+        match request.split('&').any(|pair| pair == "code=good") {
             true => axum::Json(json!({
                 "access_token": "sesame-token", "token_type": "Bearer", "expires_in": 3600,
             }))
@@ -177,7 +177,7 @@ async fn becomes(server: &TestServer, wanted: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
+async fn a_user_logs_in_at_a_server_comes_back_and_logs_out_again() {
     let base = guarded().await;
     let entry = serde_json::from_value(json!({ "url": format!("{base}/mcp") })).unwrap();
     let server = TestServer::with(|config| {
@@ -199,9 +199,9 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
         .unwrap();
     let page = reqwest::Url::parse(begun["url"].as_str().unwrap()).unwrap();
     assert!(page.as_str().starts_with(&format!("{base}/login?")));
-    let told: std::collections::HashMap<_, _> = page.query_pairs().into_owned().collect();
-    assert_eq!(told["redirect_uri"], server.url("/oauth/callback"));
-    assert_eq!(told["code_challenge_method"], "S256");
+    let message: std::collections::HashMap<_, _> = page.query_pairs().into_owned().collect();
+    assert_eq!(message["redirect_uri"], server.url("/oauth/callback"));
+    assert_eq!(message["code_challenge_method"], "S256");
 
     let back = |query: String| {
         let request = server
@@ -223,7 +223,7 @@ async fn a_person_logs_in_at_a_server_comes_back_and_logs_out_again() {
     assert_eq!(state(&server).await, "unauthorized");
     let (_, list) = server.get("/api/mcp/servers").await;
     assert_eq!(list["servers"][0]["loggedIn"], false);
-    let response = back(format!("code=good&state={}", told["state"])).await;
+    let response = back(format!("code=good&state={}", message["state"])).await;
     assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
     becomes(&server, "ready").await;
     let (_, list) = server.get("/api/mcp/servers").await;

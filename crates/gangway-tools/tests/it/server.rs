@@ -8,7 +8,7 @@ use gangway_http::{
     asks::{self, AskState},
     routes::Routes,
 };
-use gangway_secrets::{Place, Secrets};
+use gangway_secrets::{SecretStore, Secrets};
 use gangway_testing::{
     mcp_servers::installed,
     providers::models,
@@ -16,7 +16,7 @@ use gangway_testing::{
     sessions::HasSessions,
 };
 use gangway_tools::{
-    ServerEntry, ToolSettings, Tools, ToolsConfig, ToolsState, Toolset, Wanted,
+    ServerEntry, ServerSelection, ToolSettings, Tools, ToolsConfig, ToolsState, Toolset,
     approvals::{Approvals, ApprovedTools},
     routes::routes,
 };
@@ -96,7 +96,7 @@ impl Service for ToolsService {
     type Config = Config;
 
     async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
-        let secrets = Secrets::open(&parts.data, Place::default());
+        let secrets = Secrets::open(&parts.data, SecretStore::default());
         let asks = Arc::<Asks>::default();
         let settings = ToolSettings {
             tools: config.tools.clone(),
@@ -107,7 +107,7 @@ impl Service for ToolsService {
             &parts.data,
             secrets.clone(),
             Some(guard().as_os_str()),
-            Wanted::All,
+            ServerSelection::All,
             Arc::clone(&asks),
         );
         let approvals = Approvals::load(parts.store.clone(), Arc::clone(&tools));

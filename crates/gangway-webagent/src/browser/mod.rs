@@ -49,12 +49,12 @@ struct State {
 }
 
 /// A connected browser; disconnected on drop.
-pub struct Attached {
+pub struct BrowserConnection {
     browser: Arc<Browser>,
     number: u64,
 }
 
-impl Drop for Attached {
+impl Drop for BrowserConnection {
     fn drop(&mut self) {
         let mut state = self.browser.lock();
         state.attached.retain(|(number, _)| *number != self.number);
@@ -68,9 +68,9 @@ impl Drop for Attached {
 }
 
 /// Forgets an action that no caller waits for.
-struct Waiting<'a>(&'a Browser, String);
+struct PendingAction<'a>(&'a Browser, String);
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingAction<'_> {
     fn drop(&mut self) {
         self.0.lock().waiting.remove(&self.1);
     }
@@ -78,7 +78,9 @@ impl Drop for Waiting<'_> {
 
 impl Browser {
     /// Connects a browser; the receiver yields the actions to execute.
-    pub fn attach(self: &Arc<Self>) -> (Attached, mpsc::Receiver<(String, BrowserAction)>) {
+    pub fn attach(
+        self: &Arc<Self>,
+    ) -> (BrowserConnection, mpsc::Receiver<(String, BrowserAction)>) {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let mut state = self.lock();
         state.count += 1;
@@ -87,7 +89,7 @@ impl Browser {
         drop(state);
         self.changes.send_modify(|count| *count += 1);
         let browser = Arc::clone(self);
-        (Attached { browser, number }, receiver)
+        (BrowserConnection { browser, number }, receiver)
     }
 
     async fn carry_out(&self, tool: &ToolName, arguments: Value) -> Result<Value, ToolError> {
@@ -95,13 +97,13 @@ impl Browser {
         let is_picture = matches!(action, BrowserAction::Screenshot {});
         let id = new_secret();
         let answered = self.begin(&id, action)?;
-        let _waiting = Waiting(self, id);
+        let _waiting = PendingAction(self, id);
         let late = |_| ToolError::Timeout {
             tool: tool.clone(),
             seconds: WAIT.as_secs(),
         };
         let answer = timeout(WAIT, answered).await.map_err(late)?;
-        let answer = answer.map_err(|_| gone())?;
+        let answer = answer.map_err(|_| disconnected())?;
         match answer.error {
             Some(problem) => Err(failed(&problem)),
             None if is_picture => picture(&answer.result),
@@ -115,7 +117,7 @@ impl Browser {
         action: BrowserAction,
     ) -> Result<oneshot::Receiver<BrowserAnswer>, ToolError> {
         let mut state = self.lock();
-        let (number, sender) = state.attached.last().ok_or_else(gone)?;
+        let (number, sender) = state.attached.last().ok_or_else(disconnected)?;
         let number = *number;
         sender.try_send((id.to_owned(), action)).map_err(|_| {
             ToolError::Busy("the browser has too many pending actions; wait a moment".to_owned())
@@ -190,7 +192,7 @@ impl ToolSource for Browser {
     }
 }
 
-fn gone() -> ToolError {
+fn disconnected() -> ToolError {
     let message = "no browser is connected; allow agents to use the active tab in the side panel of Gangway's extension";
     ToolError::Unavailable(message.to_owned())
 }

@@ -2,19 +2,19 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{AskDecision, AskError, AskId, By, GrantDuration, Origin, Reply, ToolName};
+use gangway_core::{Actor, AskDecision, AskError, AskId, GrantDuration, Origin, Reply, ToolName};
 
 use super::{
     Permissions,
     decide::decisions,
-    grants::{Answered, Edit, NotChanged},
+    grants::{AnsweredRequest, GrantChangeError, GrantEdit},
     query::{Decision, Outcome, PermissionQuery, TooMany},
-    queue::{Asked, Stage},
+    queue::{QueuedRequest, RequestState},
 };
 
 /// The user's answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct PermissionAnswer {
     /// Once, always or denied.
     pub decision: Decision,
     /// The selected tools; default is all.
@@ -25,7 +25,7 @@ pub struct Answer {
 
 /// Why an answer was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotTaken {
+pub enum AnswerError {
     /// The request is no longer open.
     #[error(
         "this request is no longer open: it was answered, has timed out, or its page was closed"
@@ -36,7 +36,7 @@ pub enum NotTaken {
     NotOffered(ToolName),
     /// It could not be stored.
     #[error(transparent)]
-    NotChanged(#[from] NotChanged),
+    NotChanged(#[from] GrantChangeError),
 }
 
 /// A page that waits for a request; the last one to leave withdraws it.
@@ -57,22 +57,22 @@ impl Drop for Waiter<'_> {
     }
 }
 
-impl From<NotTaken> for AskError {
-    fn from(error: NotTaken) -> Self {
+impl From<AnswerError> for AskError {
+    fn from(error: AnswerError) -> Self {
         let message = error.to_string();
         match error {
-            NotTaken::Gone => Self::NotFound,
-            NotTaken::NotOffered(_) => Self::invalid(format!("`tools`: {message}")),
-            NotTaken::NotChanged(NotChanged::Store(error)) => error.into(),
-            NotTaken::NotChanged(NotChanged::TooManyOrigins) => {
+            AnswerError::Gone => Self::NotFound,
+            AnswerError::NotOffered(_) => Self::invalid(format!("`tools`: {message}")),
+            AnswerError::NotChanged(GrantChangeError::Store(error)) => error.into(),
+            AnswerError::NotChanged(GrantChangeError::TooManyOrigins) => {
                 let code = "too_many_origins";
                 Self::Conflict { code, message }
             }
-            NotTaken::NotChanged(NotChanged::NotAuthenticated(_)) => {
+            AnswerError::NotChanged(GrantChangeError::NotAuthenticated(_)) => {
                 let code = "origin_not_authenticated";
                 Self::Invalid { code, message }
             }
-            NotTaken::NotChanged(_) => Self::invalid(message),
+            AnswerError::NotChanged(_) => Self::invalid(message),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) async fn take(
             return Ok(());
         }
     };
-    let answer = Answer {
+    let answer = PermissionAnswer {
         decision,
         tools: reply.tools,
         // The answer may be given casually, so it is not permanent unless the user says so.
@@ -141,7 +141,7 @@ impl Permissions {
     async fn wait(
         &self,
         Waiter(_, id): &Waiter<'_>,
-        mut stage: tokio::sync::watch::Receiver<Stage>,
+        mut stage: tokio::sync::watch::Receiver<RequestState>,
         asked: impl FnOnce(&AskId) + Send,
     ) -> Decision {
         let until = self.lock().queue.get(id).map(|asked| asked.until);
@@ -150,13 +150,13 @@ impl Permissions {
             loop {
                 let now = *stage.borrow_and_update();
                 match now {
-                    Stage::Done(decision) => return decision,
-                    Stage::Shown => {
+                    RequestState::Done(decision) => return decision,
+                    RequestState::Shown => {
                         if let Some(asked) = asked.take() {
                             asked(id);
                         }
                     }
-                    Stage::Waiting => {}
+                    RequestState::Waiting => {}
                 }
                 if stage.changed().await.is_err() {
                     return Decision::Unanswered;
@@ -186,7 +186,7 @@ impl Permissions {
     /// A page of this origin reports that the window of its request was closed. Ignored if the window had loaded: the
     /// page cannot distinguish a closed window from one that it lost sight of.
     pub fn window_closed(&self, origin: &Origin, id: &AskId) {
-        let own = |asked: &Asked| asked.query.origin == *origin;
+        let own = |asked: &QueuedRequest| asked.query.origin == *origin;
         let own = self.lock().queue.get(id).is_some_and(own);
         if own && !self.asks.has_window(id) {
             self.give_up(id);
@@ -195,11 +195,16 @@ impl Permissions {
 
     /// Handles the user's answer; it is stored when this returns. Dropping the future midway leaves the request
     /// undecidable.
-    pub async fn answer(&self, id: &AskId, answer: Answer, by: By) -> Result<(), NotTaken> {
+    pub async fn answer(
+        &self,
+        id: &AskId,
+        answer: PermissionAnswer,
+        by: Actor,
+    ) -> Result<(), AnswerError> {
         let (origin, answered) = self.begin_answer(id, answer)?;
         let entries = decisions(&origin, &answered, by);
         let decision = answered.decision;
-        let changed = self.change(&origin, Edit::Answered(answered)).await;
+        let changed = self.change(&origin, GrantEdit::Answered(answered)).await;
         {
             let mut state = self.lock();
             match &changed {
@@ -219,12 +224,16 @@ impl Permissions {
         Ok(changed?)
     }
 
-    fn begin_answer(&self, id: &AskId, answer: Answer) -> Result<(Origin, Answered), NotTaken> {
+    fn begin_answer(
+        &self,
+        id: &AskId,
+        answer: PermissionAnswer,
+    ) -> Result<(Origin, AnsweredRequest), AnswerError> {
         let mut state = self.lock();
         let now = state.clock.now();
-        let asked = state.queue.get_mut(id).ok_or(NotTaken::Gone)?;
+        let asked = state.queue.get_mut(id).ok_or(AnswerError::Gone)?;
         if !asked.is_shown() || asked.deciding {
-            return Err(NotTaken::Gone);
+            return Err(AnswerError::Gone);
         }
         let tools = asked.question.tools.as_ref();
         let shown: BTreeSet<_> = tools
@@ -235,14 +244,14 @@ impl Permissions {
         let checked = match answer.tools {
             Some(checked) => {
                 if let Some(strange) = checked.iter().find(|tool| !shown.contains(tool)) {
-                    return Err(NotTaken::NotOffered(strange.clone()));
+                    return Err(AnswerError::NotOffered(strange.clone()));
                 }
                 checked.into_iter().collect()
             }
             None => shown.clone(),
         };
         asked.deciding = true;
-        let answered = Answered {
+        let answered = AnsweredRequest {
             decision: answer.decision,
             scopes: asked.question.scopes.clone(),
             checked: (tools.is_some() && answer.decision != Decision::Denied).then_some(checked),

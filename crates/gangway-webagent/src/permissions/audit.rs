@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use gangway_core::{By, Error, Origin, Scope, Store, sanitize::strip_to_line, store};
+use gangway_core::{Actor, Error, Origin, Scope, Store, sanitize::strip_to_line, store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -29,7 +29,7 @@ const WHAT: usize = 300;
 
 /// A use of a permission.
 #[derive(Debug, Clone)]
-pub struct Used {
+pub struct PermissionUse {
     /// The permission.
     pub scope: Scope,
     /// The method, or the tool.
@@ -37,23 +37,23 @@ pub struct Used {
     /// `ok`, or an error code.
     pub outcome: &'static str,
     /// Who used it.
-    pub by: By,
+    pub by: Actor,
 }
 
 /// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Decision,
     Use,
 }
 
 /// A stored entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct StoredEntry {
     pub(super) at: Timestamp,
     pub(super) origin: String,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<Scope>,
     pub(super) what: String,
@@ -62,29 +62,29 @@ pub(super) struct Entry {
     pub(super) by: Option<String>,
 }
 
-enum Order {
-    Write(Entry),
+enum WriteCommand {
+    Write(StoredEntry),
     Flush(oneshot::Sender<()>),
 }
 
 /// The log, with its writer task.
 pub(super) struct Audit {
     store: Store,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<WriteCommand>,
     lost: Arc<AtomicU64>,
 }
 
 impl Audit {
     /// Loads the list of entries, and starts the writer.
     pub(super) async fn open(store: Store) -> Result<(Self, HashMap<Origin, Timestamp>), Error> {
-        let mut shelf = Shelf::default();
+        let mut shelf = EntryIndex::default();
         let mut used = HashMap::new();
-        let kept = store.list::<Entry>(PREFIX, None, 2 * KEPT).await?;
-        for (key, entry) in kept.into_iter().rev() {
+        let stored = store.list::<StoredEntry>(PREFIX, None, 2 * KEPT).await?;
+        for (key, entry) in stored.into_iter().rev() {
             let number = key.strip_prefix(PREFIX).and_then(|n| n.parse().ok());
             let Some(number) = number else { continue };
             let entry = entry.value;
-            if let (Kind::Use, Ok(origin)) = (entry.kind, entry.origin.parse()) {
+            if let (EntryKind::Use, Ok(origin)) = (entry.kind, entry.origin.parse()) {
                 used.insert(origin, entry.at);
             }
             shelf.add(number, &entry.origin);
@@ -101,17 +101,17 @@ impl Audit {
     }
 
     /// Logs a use; only counted if the queue is full.
-    pub(super) fn used(&self, origin: &Origin, used: Used, at: Timestamp) {
-        let entry = Entry {
+    pub(super) fn used(&self, origin: &Origin, used: PermissionUse, at: Timestamp) {
+        let entry = StoredEntry {
             at,
             origin: origin.to_string(),
-            kind: Kind::Use,
+            kind: EntryKind::Use,
             scope: Some(used.scope),
             what: strip_to_line(&used.what, WHAT),
             outcome: used.outcome.to_owned(),
             by: Some(used.by.as_str().to_owned()),
         };
-        if self.orders.try_send(Order::Write(entry)).is_err() {
+        if self.orders.try_send(WriteCommand::Write(entry)).is_err() {
             let before = self.lost.fetch_add(1, Ordering::Relaxed);
             if before.is_multiple_of(1000) {
                 let lost = before + 1;
@@ -124,17 +124,17 @@ impl Audit {
     }
 
     /// Logs a decision; waits for space in the queue, so that none is lost.
-    pub(super) async fn decided(&self, entries: Vec<Entry>) {
+    pub(super) async fn decided(&self, entries: Vec<StoredEntry>) {
         for entry in entries {
             // Fails only if the writer has ended, and with it the process.
-            self.orders.send(Order::Write(entry)).await.ok();
+            self.orders.send(WriteCommand::Write(entry)).await.ok();
         }
     }
 
     /// Waits until all earlier entries are written.
     pub(super) async fn flush(&self) {
         let (done, written) = oneshot::channel();
-        if self.orders.send(Order::Flush(done)).await.is_ok() {
+        if self.orders.send(WriteCommand::Flush(done)).await.is_ok() {
             written.await.ok();
         }
     }
@@ -149,11 +149,11 @@ impl Audit {
         &self,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<(u64, Entry)>, Error> {
+    ) -> Result<Vec<(u64, StoredEntry)>, Error> {
         let before = before.map(key);
         let rows = self
             .store
-            .list::<Entry>(PREFIX, before.as_deref(), limit)
+            .list::<StoredEntry>(PREFIX, before.as_deref(), limit)
             .await?;
         let number = |key: &str| key.strip_prefix(PREFIX).and_then(|n| n.parse().ok());
         let rows = rows.into_iter();
@@ -165,13 +165,13 @@ impl Audit {
 
 /// The stored entries by origin, oldest first.
 #[derive(Default)]
-struct Shelf {
+struct EntryIndex {
     numbers: HashMap<String, VecDeque<u64>>,
     count: usize,
     last: u64,
 }
 
-impl Shelf {
+impl EntryIndex {
     fn add(&mut self, number: u64, origin: &str) {
         let numbers = self.numbers.entry(origin.to_owned()).or_default();
         numbers.push_back(number);
@@ -204,14 +204,14 @@ fn key(number: u64) -> String {
     format!("{PREFIX}{number:020}")
 }
 
-async fn write(store: Store, mut shelf: Shelf, mut waiting: mpsc::Receiver<Order>) {
+async fn write(store: Store, mut shelf: EntryIndex, mut waiting: mpsc::Receiver<WriteCommand>) {
     let mut orders = Vec::with_capacity(BATCH);
     while waiting.recv_many(&mut orders, BATCH).await > 0 {
         let (mut puts, mut flushed) = (Vec::new(), Vec::new());
         for order in orders.drain(..) {
             match order {
-                Order::Flush(done) => flushed.push(done),
-                Order::Write(entry) => {
+                WriteCommand::Flush(done) => flushed.push(done),
+                WriteCommand::Write(entry) => {
                     let number = shelf.number(entry.at);
                     if let Ok(put) = store::record(key(number), &entry) {
                         shelf.add(number, &entry.origin);

@@ -67,14 +67,14 @@ pub struct Budgets {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) last_ticket: u64,
-    pub(super) origins: HashMap<Origin, Entry>,
+    pub(super) origins: HashMap<Origin, BudgetEntry>,
     /// Origins whose stored record is stale.
     pub(super) changed: HashSet<Origin>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Entry {
-    pub(super) kept: Kept,
+pub(super) struct BudgetEntry {
+    pub(super) stored: StoredBudget,
     /// Running calls, and the tokens reserved for them.
     pub(super) open: u32,
     pub(super) reserved: u64,
@@ -83,7 +83,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokens_per_day: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub(super) struct Kept {
     pub(super) used: u64,
 }
 
-impl Kept {
+impl StoredBudget {
     pub(super) fn tokens_per_day(&self) -> u64 {
         self.tokens_per_day.unwrap_or(TOKENS_PER_DAY)
     }
@@ -105,15 +105,17 @@ impl Kept {
 
 impl Budgets {
     pub(super) async fn load(store: Store) -> Result<Arc<Self>, Error> {
-        let rows = store.list::<Kept>(PREFIX, None, 2 * grants::MOST).await?;
-        let entry = |(key, record): (String, store::Versioned<Kept>)| {
+        let rows = store
+            .list::<StoredBudget>(PREFIX, None, 2 * grants::MOST)
+            .await?;
+        let entry = |(key, record): (String, store::Versioned<StoredBudget>)| {
             let origin = key.strip_prefix(PREFIX)?.parse().ok()?;
-            let kept = record.value;
+            let stored = record.value;
             Some((
                 origin,
-                Entry {
-                    kept,
-                    ..Entry::default()
+                BudgetEntry {
+                    stored,
+                    ..BudgetEntry::default()
                 },
             ))
         };
@@ -137,14 +139,14 @@ impl Budgets {
     pub fn of(&self, origin: &Origin) -> ModelBudget {
         let now = Timestamp::now();
         let mut state = self.lock();
-        let kept = match state.origins.contains_key(origin) {
-            true => state.today(origin, now).kept.clone(),
-            false => Kept::default(),
+        let stored = match state.origins.contains_key(origin) {
+            true => state.today(origin, now).stored.clone(),
+            false => StoredBudget::default(),
         };
         ModelBudget {
-            tokens_per_day: kept.tokens_per_day(),
-            max_concurrent: kept.max_concurrent(),
-            used_today: kept.used,
+            tokens_per_day: stored.tokens_per_day(),
+            max_concurrent: stored.max_concurrent(),
+            used_today: stored.used,
             resets_at: resets_at(now),
         }
     }
@@ -154,8 +156,8 @@ impl Budgets {
         {
             let mut state = self.lock();
             let entry = state.today(origin, Timestamp::now());
-            entry.kept.tokens_per_day = budget.tokens_per_day.or(entry.kept.tokens_per_day);
-            entry.kept.max_concurrent = budget.max_concurrent.or(entry.kept.max_concurrent);
+            entry.stored.tokens_per_day = budget.tokens_per_day.or(entry.stored.tokens_per_day);
+            entry.stored.max_concurrent = budget.max_concurrent.or(entry.stored.max_concurrent);
             state.changed.insert(origin.clone());
         }
         self.freed.notify_waiters();
@@ -168,8 +170,8 @@ impl Budgets {
             let mut state = self.lock();
             let changed = std::mem::take(&mut state.changed);
             let record = |origin: &Origin| {
-                let kept = &state.origins.get(origin)?.kept;
-                Some(store::record(format!("{PREFIX}{origin}"), kept))
+                let stored = &state.origins.get(origin)?.stored;
+                Some(store::record(format!("{PREFIX}{origin}"), stored))
             };
             changed
                 .iter()
@@ -185,12 +187,12 @@ impl Budgets {
 
 impl State {
     /// The entry of an origin; a new day starts with zero.
-    pub(super) fn today(&mut self, origin: &Origin, now: Timestamp) -> &mut Entry {
+    pub(super) fn today(&mut self, origin: &Origin, now: Timestamp) -> &mut BudgetEntry {
         let day = now.to_zoned(TimeZone::UTC).date();
         let entry = self.origins.entry(origin.clone()).or_default();
         // Setting the clock back does not restore the budget.
-        if day > entry.kept.day {
-            (entry.kept.day, entry.kept.used) = (day, 0);
+        if day > entry.stored.day {
+            (entry.stored.day, entry.stored.used) = (day, 0);
         }
         entry
     }
@@ -283,9 +285,9 @@ pub(super) mod tests {
         assert!(again.begin(&shop, 1).await.is_err());
         let tomorrow = Timestamp::now() + SignedDuration::from_hours(24);
         let mut state = again.lock();
-        assert_eq!(state.today(&shop, tomorrow).kept.used, 0);
+        assert_eq!(state.today(&shop, tomorrow).stored.used, 0);
         let yesterday = Timestamp::now();
-        state.today(&shop, tomorrow).kept.used = 5;
-        assert_eq!(state.today(&shop, yesterday).kept.used, 5);
+        state.today(&shop, tomorrow).stored.used = 5;
+        assert_eq!(state.today(&shop, yesterday).stored.used, 5);
     }
 }

@@ -5,13 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use gangway_core::{By, Error, Origin, Scope, sanitize::strip_to_line};
+use gangway_core::{Actor, Error, Origin, Scope, sanitize::strip_to_line};
 use jiff::Timestamp;
 
 use super::{
     Permissions,
-    audit::{Entry, Kind},
-    grants::{Answered, Edit, NotChanged, Settings},
+    audit::{EntryKind, StoredEntry},
+    grants::{AnsweredRequest, GrantChangeError, GrantEdit, Settings},
 };
 
 impl Permissions {
@@ -20,8 +20,8 @@ impl Permissions {
         self: &Arc<Self>,
         origin: &Origin,
         settings: Settings,
-        by: By,
-    ) -> Result<(), NotChanged> {
+        by: Actor,
+    ) -> Result<(), GrantChangeError> {
         let entry =
             |scope, what: &str, outcome: &str| entry(origin, scope, what, outcome, Some(by));
         let mut entries: Vec<_> = settings
@@ -39,17 +39,21 @@ impl Permissions {
                 &format!("{} allowed", servers.len()),
             ));
         }
-        self.edit(origin, Edit::Set(settings), entries).await
+        self.edit(origin, GrantEdit::Set(settings), entries).await
     }
 
     /// Deletes an origin: what was allowed and denied.
-    pub async fn forget(self: &Arc<Self>, origin: &Origin, by: By) -> Result<(), NotChanged> {
+    pub async fn forget(
+        self: &Arc<Self>,
+        origin: &Origin,
+        by: Actor,
+    ) -> Result<(), GrantChangeError> {
         let entries = vec![entry(origin, None, "forget", "not-granted", Some(by))];
-        self.edit(origin, Edit::Forget, entries).await
+        self.edit(origin, GrantEdit::Forget, entries).await
     }
 
     /// Deletes all origins.
-    pub async fn forget_all(self: &Arc<Self>, by: By) -> Result<(), NotChanged> {
+    pub async fn forget_all(self: &Arc<Self>, by: Actor) -> Result<(), GrantChangeError> {
         let permissions = Arc::clone(self);
         let task = tokio::spawn(async move {
             let origins = permissions.change_all().await?;
@@ -67,9 +71,9 @@ impl Permissions {
     async fn edit(
         self: &Arc<Self>,
         origin: &Origin,
-        edit: Edit,
-        entries: Vec<Entry>,
-    ) -> Result<(), NotChanged> {
+        edit: GrantEdit,
+        entries: Vec<StoredEntry>,
+    ) -> Result<(), GrantChangeError> {
         let (permissions, origin) = (Arc::clone(self), origin.clone());
         let task = tokio::spawn(async move {
             permissions.change(&origin, edit).await?;
@@ -91,12 +95,12 @@ fn entry(
     scope: Option<Scope>,
     what: &str,
     outcome: &str,
-    by: Option<By>,
-) -> Entry {
-    Entry {
+    by: Option<Actor>,
+) -> StoredEntry {
+    StoredEntry {
         at: Timestamp::now(),
         origin: origin.to_string(),
-        kind: Kind::Decision,
+        kind: EntryKind::Decision,
         scope,
         what: what.to_owned(),
         outcome: outcome.to_owned(),
@@ -105,7 +109,11 @@ fn entry(
 }
 
 /// The log entries of an answer: one per scope, and one each for tools and a server.
-pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Entry> {
+pub(super) fn decisions(
+    origin: &Origin,
+    answered: &AnsweredRequest,
+    by: Actor,
+) -> Vec<StoredEntry> {
     let outcome = answered.decision.as_str();
     let scopes = answered.scopes.iter();
     let mut entries: Vec<_> = scopes
@@ -123,7 +131,7 @@ pub(super) fn decisions(origin: &Origin, answered: &Answered, by: By) -> Vec<Ent
 }
 
 /// The log entries of expired grants.
-pub(super) fn expired(ended: &BTreeMap<Origin, BTreeSet<Scope>>) -> Vec<Entry> {
+pub(super) fn expired(ended: &BTreeMap<Origin, BTreeSet<Scope>>) -> Vec<StoredEntry> {
     let scopes = ended
         .iter()
         .flat_map(|(origin, scopes)| scopes.iter().map(move |scope| (origin, *scope)));

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::{
     Permissions, State,
     decide::expired,
-    grants::{Kept, PREFIX},
+    grants::{PREFIX, StoredGrants},
     wire::GrantEnds,
 };
 
@@ -74,7 +74,7 @@ fn take_ended<K: Ord + Clone>(ends: &mut BTreeMap<K, Timestamp>, now: Timestamp)
     ended
 }
 
-impl Kept {
+impl StoredGrants {
     /// Removes what has expired; returns the scopes.
     fn expire(&mut self, now: Timestamp) -> BTreeSet<Scope> {
         let scopes = take_ended(&mut self.ends.scopes, now);
@@ -103,22 +103,24 @@ impl State {
         if first > now {
             return false;
         }
-        let Self { kept, expired, .. } = self;
-        let due = |kept: &Kept| kept.ends.first().is_some_and(|end| end <= now);
-        for (origin, kept) in kept.iter_mut().filter(|(_, kept)| due(kept)) {
-            let scopes = kept.expire(now);
+        let Self {
+            stored, expired, ..
+        } = self;
+        let due = |stored: &StoredGrants| stored.ends.first().is_some_and(|end| end <= now);
+        for (origin, stored) in stored.iter_mut().filter(|(_, stored)| due(stored)) {
+            let scopes = stored.expire(now);
             expired.entry(origin.clone()).or_default().extend(scopes);
         }
-        kept.retain(|_, kept| !kept.is_empty());
+        stored.retain(|_, stored| !stored.is_empty());
         self.find_first_end();
         true
     }
 
     pub(super) fn find_first_end(&mut self) {
         self.first_end = self
-            .kept
+            .stored
             .values()
-            .filter_map(|kept| kept.ends.first())
+            .filter_map(|stored| stored.ends.first())
             .min();
     }
 
@@ -139,8 +141,8 @@ impl Permissions {
             let ended = std::mem::take(&mut state.expired);
             let put = |origin: &Origin| {
                 let key = format!("{PREFIX}{origin}");
-                match state.kept.get(origin) {
-                    Some(kept) => Put::new(key, kept, Expect::Any),
+                match state.stored.get(origin) {
+                    Some(stored) => Put::new(key, stored, Expect::Any),
                     None => Ok(Put::remove(key, Expect::Any)),
                 }
             };
@@ -181,10 +183,10 @@ mod tests {
     }
 
     /// Three scopes, two tools and two servers; the first of each expires.
-    fn kept(end: Timestamp) -> Kept {
+    fn kept(end: Timestamp) -> StoredGrants {
         let scopes = [Scope::ModelPrompt, Scope::ToolsCall, Scope::ChatOpen];
         let names = |names: [&str; 2]| names.map(str::to_owned);
-        Kept {
+        StoredGrants {
             scopes: scopes.map(|scope| (scope, Grant::Always)).into(),
             tools: Some(["a/b", "a/c"].map(|name| name.parse().unwrap()).into()),
             servers: names(["https://a.example", "https://b.example"]).into(),
@@ -196,9 +198,9 @@ mod tests {
         }
     }
 
-    fn state(kept: impl IntoIterator<Item = (Origin, Kept)>) -> State {
+    fn state(stored: impl IntoIterator<Item = (Origin, StoredGrants)>) -> State {
         let queue = Queue::new(Arc::default(), &Weak::new());
-        let mut state = State::new(kept.into_iter().collect(), HashMap::new(), queue);
+        let mut state = State::new(stored.into_iter().collect(), HashMap::new(), queue);
         state.clock = Clock {
             wall: later(),
             at: Instant::now(),
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_clock_goes_on_when_the_system_clock_is_set_back() {
+    async fn the_clock_continues_when_the_system_clock_is_set_back() {
         let clock = Clock::default();
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert!(clock.now() >= clock.wall + HOUR);
@@ -240,7 +242,7 @@ mod tests {
         let soon = later() + SignedDuration::from_nanos(1);
         let mut early = state([(shop.clone(), kept(soon))]);
         assert!(!early.expire());
-        assert_eq!(early.kept[&shop], kept(soon));
+        assert_eq!(early.stored[&shop], kept(soon));
 
         let mut state = state([(shop.clone(), kept(later())), (other.clone(), kept(soon))]);
         assert!(state.expire());
@@ -249,8 +251,8 @@ mod tests {
         left.tools = Some(["a/c".parse().unwrap()].into());
         left.servers = ["https://b.example".to_owned()].into();
         left.ends = GrantEnds::default();
-        assert_eq!(state.kept[&shop], left);
-        assert_eq!(state.kept[&other], kept(soon));
+        assert_eq!(state.stored[&shop], left);
+        assert_eq!(state.stored[&other], kept(soon));
         assert_eq!(state.expired, [(shop, [Scope::ModelPrompt].into())].into());
         assert_eq!(state.first_end, Some(soon));
         assert!(!state.expire());
@@ -259,18 +261,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn servers_end_with_their_scope_and_an_origin_with_its_last_grant() {
         let shop = origin("https://shop.example");
-        let only = Kept {
+        let only = StoredGrants {
             scopes: [(Scope::ServersRegister, Grant::Always)].into(),
             servers: ["https://a.example".to_owned()].into(),
             ends: GrantEnds {
                 scopes: [(Scope::ServersRegister, later())].into(),
                 ..GrantEnds::default()
             },
-            ..Kept::default()
+            ..StoredGrants::default()
         };
         let mut state = state([(shop, only)]);
         assert!(state.expire());
-        assert!(state.kept.is_empty());
+        assert!(state.stored.is_empty());
         assert_eq!(state.next_end(), None);
     }
 

@@ -19,7 +19,7 @@ pub(super) const MOST: usize = 1000;
 
 /// The stored grants of one origin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredGrants {
     /// Scopes that are always allowed, and denied ones.
     pub(super) scopes: BTreeMap<Scope, Grant>,
     /// The tools that the always-allowed scopes cover.
@@ -35,9 +35,9 @@ pub(super) struct Kept {
 
 /// A change of stored grants and of "allow once".
 #[derive(Debug, Clone)]
-pub(super) enum Edit {
+pub(super) enum GrantEdit {
     /// The user answered a request.
-    Answered(Answered),
+    Answered(AnsweredRequest),
     /// The user set the permissions.
     Set(Settings),
     /// The user deleted everything.
@@ -46,7 +46,7 @@ pub(super) enum Edit {
 
 /// An answer and its request.
 #[derive(Debug, Clone)]
-pub(super) struct Answered {
+pub(super) struct AnsweredRequest {
     pub(super) decision: Decision,
     pub(super) scopes: BTreeSet<Scope>,
     pub(super) shown: BTreeSet<ToolName>,
@@ -72,7 +72,7 @@ pub struct Settings {
 
 /// Why a change was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotChanged {
+pub enum GrantChangeError {
     /// Too many origins.
     #[error(
         "at most {MOST} sites can have permissions; revoke some of them on the Permissions page or with `gangway permissions revoke`"
@@ -96,7 +96,7 @@ pub enum NotChanged {
     Store(#[from] Error),
 }
 
-impl Kept {
+impl StoredGrants {
     /// Whether it allows anything.
     pub(super) fn allows(&self) -> bool {
         self.scopes.values().any(|grant| grant.allows()) || !self.servers.is_empty()
@@ -111,7 +111,7 @@ impl Kept {
         *self == Self::default()
     }
 
-    fn answer(&mut self, answer: &Answered) {
+    fn answer(&mut self, answer: &AnsweredRequest) {
         let always = answer.decision == Decision::Always;
         let grant = match answer.decision {
             Decision::Always => Some(Grant::Always),
@@ -144,11 +144,11 @@ impl Kept {
         self.tidy();
     }
 
-    fn set(&mut self, settings: &Settings, now: Timestamp) -> Result<(), NotChanged> {
+    fn set(&mut self, settings: &Settings, now: Timestamp) -> Result<(), GrantChangeError> {
         let end = settings.duration.end(now);
         for (scope, grant) in &settings.scopes {
             match grant {
-                Grant::Once => return Err(NotChanged::NotOnce(*scope)),
+                Grant::Once => return Err(GrantChangeError::NotOnce(*scope)),
                 Grant::NotGranted => self.scopes.remove(scope),
                 Grant::Always | Grant::Denied => self.scopes.insert(*scope, *grant),
             };
@@ -186,7 +186,7 @@ impl Kept {
         }
         if let Some(tools) = &settings.tools {
             if !self.uses_tools() {
-                return Err(NotChanged::NoScopeForTools);
+                return Err(GrantChangeError::NoScopeForTools);
             }
             let tools: BTreeSet<_> = tools.iter().cloned().collect();
             let before = self.tools.replace(tools.clone()).unwrap_or_default();
@@ -226,14 +226,18 @@ fn end_all<K: Ord + Clone>(
     }
 }
 
-impl Edit {
-    fn apply(&self, mut kept: Kept, now: Timestamp) -> Result<Kept, NotChanged> {
+impl GrantEdit {
+    fn apply(
+        &self,
+        mut stored: StoredGrants,
+        now: Timestamp,
+    ) -> Result<StoredGrants, GrantChangeError> {
         match self {
-            Self::Answered(answer) => kept.answer(answer),
-            Self::Set(settings) => kept.set(settings, now)?,
-            Self::Forget => kept = Kept::default(),
+            Self::Answered(answer) => stored.answer(answer),
+            Self::Set(settings) => stored.set(settings, now)?,
+            Self::Forget => stored = StoredGrants::default(),
         }
-        Ok(kept)
+        Ok(stored)
     }
 
     /// Whether it can only revoke.
@@ -253,35 +257,35 @@ impl Edit {
 
 impl State {
     /// Applies a change.
-    fn settle(&mut self, origin: &Origin, edit: &Edit, kept: Kept) {
+    fn settle(&mut self, origin: &Origin, edit: &GrantEdit, stored: StoredGrants) {
         match edit {
-            Edit::Forget => self.once.forget(origin),
-            Edit::Set(settings) => self.once.narrow(origin, |given| {
+            GrantEdit::Forget => self.once.forget(origin),
+            GrantEdit::Set(settings) => self.once.narrow(origin, |given| {
                 let set = |scope: &Scope| settings.scopes.get(scope);
                 given
                     .scopes
                     .retain(|scope| set(scope).is_none_or(|grant| grant.allows()));
-                if !given.scopes.iter().any(|scope| scope.is_for_tools()) && !kept.uses_tools() {
+                if !given.scopes.iter().any(|scope| scope.is_for_tools()) && !stored.uses_tools() {
                     given.tools = None;
                 }
                 if let (Some(tools), Some(only)) = (&mut given.tools, &settings.tools) {
                     tools.retain(|tool| only.contains(tool));
                 }
             }),
-            Edit::Answered(answer) => self.give(origin, answer, &kept),
+            GrantEdit::Answered(answer) => self.give(origin, answer, &stored),
         }
-        if kept.is_empty() {
-            self.kept.remove(origin);
+        if stored.is_empty() {
+            self.stored.remove(origin);
         } else {
-            self.kept.insert(origin.clone(), kept);
+            self.stored.insert(origin.clone(), stored);
         }
         self.find_first_end();
     }
 
-    fn give(&mut self, origin: &Origin, answer: &Answered, kept: &Kept) {
+    fn give(&mut self, origin: &Origin, answer: &AnsweredRequest, stored: &StoredGrants) {
         let once = answer.decision == Decision::Once;
         // Tools that only an expiring answer allows expire with the scope.
-        let borrowed = answer.decision == Decision::Always && !kept.uses_tools();
+        let borrowed = answer.decision == Decision::Always && !stored.uses_tools();
         let tools = answer.checked.clone().filter(|_| once || borrowed);
         let scopes = if once {
             answer.scopes.clone()
@@ -307,17 +311,21 @@ impl State {
 
 impl Permissions {
     /// Changes an origin's grants; durable when this returns. Revoked grants are gone even if the disk fails.
-    pub(super) async fn change(&self, origin: &Origin, edit: Edit) -> Result<(), NotChanged> {
+    pub(super) async fn change(
+        &self,
+        origin: &Origin,
+        edit: GrantEdit,
+    ) -> Result<(), GrantChangeError> {
         let _pen = self.writer_lock.lock().await;
         let (before, after) = {
             let mut state = self.lock();
-            let before = state.kept.get(origin).cloned().unwrap_or_default();
+            let before = state.stored.get(origin).cloned().unwrap_or_default();
             let after = edit.apply(before.clone(), state.clock.now())?;
             if after.allows() && !origin.is_authenticated() {
-                return Err(NotChanged::NotAuthenticated(origin.clone()));
+                return Err(GrantChangeError::NotAuthenticated(origin.clone()));
             }
-            if before.is_empty() && !after.is_empty() && state.kept.len() >= MOST {
-                return Err(NotChanged::TooManyOrigins);
+            if before.is_empty() && !after.is_empty() && state.stored.len() >= MOST {
+                return Err(GrantChangeError::TooManyOrigins);
             }
             if edit.narrows() {
                 state.settle(origin, &edit, after.clone());
@@ -346,20 +354,20 @@ impl Permissions {
     }
 
     /// Revokes everything; returns the origins that had something.
-    pub(super) async fn change_all(&self) -> Result<Vec<Origin>, NotChanged> {
+    pub(super) async fn change_all(&self) -> Result<Vec<Origin>, GrantChangeError> {
         let _pen = self.writer_lock.lock().await;
-        let (kept, origins) = {
+        let (stored, origins) = {
             let mut state = self.lock();
-            let kept = std::mem::take(&mut state.kept);
+            let stored = std::mem::take(&mut state.stored);
             state.find_first_end();
             let once = state.once.forget_all();
-            let kept: Vec<_> = kept.into_keys().collect();
-            let origins: BTreeSet<_> = kept.iter().cloned().chain(once).collect();
-            (kept, origins.into_iter().collect())
+            let stored: Vec<_> = stored.into_keys().collect();
+            let origins: BTreeSet<_> = stored.iter().cloned().chain(once).collect();
+            (stored, origins.into_iter().collect())
         };
         self.changed();
         let remove = |origin| Put::remove(format!("{PREFIX}{origin}"), Expect::Any);
-        let puts: Vec<_> = kept.into_iter().map(remove).collect();
+        let puts: Vec<_> = stored.into_iter().map(remove).collect();
         if !puts.is_empty() {
             let commit = self.store.put(puts).await?;
             self.store.keep(commit).await?;

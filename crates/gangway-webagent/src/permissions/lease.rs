@@ -54,7 +54,7 @@ impl Budgets {
         }
     }
 
-    fn enter(self: &Arc<Self>, origin: &Origin) -> Result<Place, OverBudget> {
+    fn enter(self: &Arc<Self>, origin: &Origin) -> Result<WaitingTicket, OverBudget> {
         let mut state = self.lock();
         state.last_ticket += 1;
         let ticket = state.last_ticket;
@@ -66,7 +66,7 @@ impl Budgets {
         }
         entry.waiting.push_back(ticket);
         drop(state);
-        Ok(Place {
+        Ok(WaitingTicket {
             budgets: Arc::clone(self),
             origin: origin.clone(),
             ticket,
@@ -75,14 +75,14 @@ impl Budgets {
 
     fn try_begin(
         self: &Arc<Self>,
-        place: &Place,
+        place: &WaitingTicket,
         expected: u64,
     ) -> Result<Option<Lease>, OverBudget> {
         let (now, origin) = (Timestamp::now(), &place.origin);
         let mut state = self.lock();
         let entry = state.today(origin, now);
-        let tokens = entry.kept.tokens_per_day();
-        let committed = entry.kept.used.saturating_add(entry.reserved);
+        let tokens = entry.stored.tokens_per_day();
+        let committed = entry.stored.used.saturating_add(entry.reserved);
         if committed.saturating_add(expected.max(1)) > tokens {
             return Err(OverBudget::Tokens {
                 origin: origin.clone(),
@@ -91,7 +91,7 @@ impl Budgets {
             });
         }
         let is_next = entry.waiting.front() == Some(&place.ticket);
-        if !is_next || entry.open >= entry.kept.max_concurrent() {
+        if !is_next || entry.open >= entry.stored.max_concurrent() {
             return Ok(None);
         }
         entry.open += 1;
@@ -108,13 +108,13 @@ impl Budgets {
 }
 
 /// A place in the queue of an origin's calls, until dropped.
-struct Place {
+struct WaitingTicket {
     budgets: Arc<Budgets>,
     origin: Origin,
     ticket: u64,
 }
 
-impl Drop for Place {
+impl Drop for WaitingTicket {
     fn drop(&mut self) {
         if let Some(entry) = self.budgets.lock().origins.get_mut(&self.origin) {
             entry.waiting.retain(|ticket| *ticket != self.ticket);
@@ -151,7 +151,7 @@ impl Drop for Lease {
         let entry = state.today(&self.origin, Timestamp::now());
         entry.open = entry.open.saturating_sub(1);
         entry.reserved = entry.reserved.saturating_sub(self.expected);
-        entry.kept.used = entry.kept.used.saturating_add(self.used);
+        entry.stored.used = entry.stored.used.saturating_add(self.used);
         state.changed.insert(self.origin.clone());
         drop(state);
         self.budgets.freed.notify_waiters();

@@ -1,18 +1,18 @@
 //! Permissions of pages of other origins: requested, stored, revoked, and logged with every use.
 
+mod allow_once;
 mod ask;
 mod audit;
 mod budget;
+mod current;
 mod decide;
 mod expiry;
 mod grants;
 mod lease;
-mod once;
 mod query;
 mod queue;
 mod show;
 mod site;
-mod standing;
 pub mod wire;
 
 use std::{
@@ -29,18 +29,18 @@ use tokio::{
     time::Instant,
 };
 
-pub use ask::{Answer, NotTaken};
+pub use allow_once::Presence;
+pub use ask::{AnswerError, PermissionAnswer};
 use audit::Audit;
-pub use audit::Used;
+pub use audit::PermissionUse;
 pub use budget::Budgets;
-pub use gangway_core::{AskId, By, TabId};
-use grants::Kept;
-pub use grants::{NotChanged, Settings};
+pub use current::{CurrentPermissions, PermissionDenied};
+pub use gangway_core::{Actor, AskId, TabId};
+use grants::StoredGrants;
+pub use grants::{GrantChangeError, Settings};
 pub use lease::OverBudget;
-pub use once::Presence;
 pub use query::{Decision, Outcome, PermissionQuery, ProvidedServer, TooMany};
 use queue::Queue;
-pub use standing::{Refused, Standing};
 
 /// Maximum number of origins whose last use is known; stored ones always are.
 const USED: usize = 2 * grants::MOST;
@@ -64,8 +64,8 @@ pub struct Permissions {
 }
 
 struct State {
-    kept: BTreeMap<Origin, Kept>,
-    once: once::Once,
+    stored: BTreeMap<Origin, StoredGrants>,
+    once: allow_once::OnceGrants,
     queue: Queue,
     /// When origins last used a permission.
     used: HashMap<Origin, Timestamp>,
@@ -77,10 +77,14 @@ struct State {
 }
 
 impl State {
-    fn new(kept: BTreeMap<Origin, Kept>, used: HashMap<Origin, Timestamp>, queue: Queue) -> Self {
+    fn new(
+        stored: BTreeMap<Origin, StoredGrants>,
+        used: HashMap<Origin, Timestamp>,
+        queue: Queue,
+    ) -> Self {
         let mut state = Self {
-            kept,
-            once: once::Once::default(),
+            stored,
+            once: allow_once::OnceGrants::default(),
             queue,
             used,
             clock: expiry::Clock::default(),
@@ -92,12 +96,12 @@ impl State {
     }
 
     fn grant(&self, origin: &Origin, scope: Scope) -> Grant {
-        let kept = self
-            .kept
+        let stored = self
+            .stored
             .get(origin)
-            .and_then(|kept| kept.scopes.get(&scope));
+            .and_then(|stored| stored.scopes.get(&scope));
         let mut once = self.once.living(origin, Instant::now());
-        match kept {
+        match stored {
             Some(grant) => *grant,
             None if once.any(|given| given.scopes.contains(&scope)) => Grant::Once,
             None => Grant::NotGranted,
@@ -106,15 +110,18 @@ impl State {
 
     /// The lists of tools that apply to an origin.
     fn lists<'a>(&'a self, origin: &'a Origin) -> impl Iterator<Item = &'a BTreeSet<ToolName>> {
-        let kept = self.kept.get(origin).and_then(|kept| kept.tools.as_ref());
+        let stored = self
+            .stored
+            .get(origin)
+            .and_then(|stored| stored.tools.as_ref());
         let once = self.once.living(origin, Instant::now());
-        once.filter_map(|given| given.tools.as_ref()).chain(kept)
+        once.filter_map(|given| given.tools.as_ref()).chain(stored)
     }
 
-    fn standing(&self, origin: &Origin) -> Standing {
+    fn standing(&self, origin: &Origin) -> CurrentPermissions {
         let tools: BTreeSet<_> = self.lists(origin).flatten().collect();
         let any = self.lists(origin).next().is_some();
-        Standing {
+        CurrentPermissions {
             scopes: Scope::ALL
                 .map(|scope| (scope, self.grant(origin, scope)))
                 .into(),
@@ -127,24 +134,25 @@ impl Permissions {
     /// Loads the stored grants.
     pub async fn load(store: Store, asks: Arc<Asks>) -> Result<Arc<Self>, Error> {
         let rows = store
-            .list::<Kept>(grants::PREFIX, None, grants::MOST)
+            .list::<StoredGrants>(grants::PREFIX, None, grants::MOST)
             .await?;
         let (audit, used) = Audit::open(store.clone()).await?;
-        let kept = rows.into_iter().filter_map(|(key, record)| {
+        let stored = rows.into_iter().filter_map(|(key, record)| {
             let origin = key.strip_prefix(grants::PREFIX)?.parse().ok()?;
             Some((origin, record.value))
         });
         // An older version stored grants of origins that anyone on the network can impersonate.
-        let kept = kept
-            .filter(|(origin, kept): &(Origin, Kept)| origin.is_authenticated() || !kept.allows());
-        let kept = kept.collect();
+        let stored = stored.filter(|(origin, stored): &(Origin, StoredGrants)| {
+            origin.is_authenticated() || !stored.allows()
+        });
+        let stored = stored.collect();
         let budgets = Budgets::load(store.clone()).await?;
         let permissions = Arc::new_cyclic(|permissions| {
             let queue = Queue::new(Arc::clone(&asks), permissions);
             Self {
                 budgets,
                 store,
-                state: Mutex::new(State::new(kept, used, queue)),
+                state: Mutex::new(State::new(stored, used, queue)),
                 writer_lock: tokio::sync::Mutex::default(),
                 changes: channel::Sender::new(0),
                 asks,
@@ -168,33 +176,33 @@ impl Permissions {
 
     /// The current permissions of an origin.
     #[must_use]
-    pub fn standing(&self, origin: &Origin) -> Standing {
+    pub fn standing(&self, origin: &Origin) -> CurrentPermissions {
         self.lock().standing(origin)
     }
 
     /// Whether an origin may do this now.
-    pub fn check(&self, origin: &Origin, scope: Scope) -> Result<(), Refused> {
+    pub fn check(&self, origin: &Origin, scope: Scope) -> Result<(), PermissionDenied> {
         match self.lock().grant(origin, scope) {
             Grant::Always | Grant::Once => Ok(()),
-            Grant::Denied => Err(Refused::Denied(scope)),
-            Grant::NotGranted => Err(Refused::ScopeRequired(scope)),
+            Grant::Denied => Err(PermissionDenied::Denied(scope)),
+            Grant::NotGranted => Err(PermissionDenied::ScopeRequired(scope)),
         }
     }
 
     /// Whether a tool is on the list of an origin; whether its scope allows calls is checked separately.
-    pub fn check_tool(&self, origin: &Origin, tool: &ToolName) -> Result<(), Refused> {
+    pub fn check_tool(&self, origin: &Origin, tool: &ToolName) -> Result<(), PermissionDenied> {
         if self.lock().lists(origin).any(|list| list.contains(tool)) {
             return Ok(());
         }
-        Err(Refused::ToolNotAllowed(tool.clone()))
+        Err(PermissionDenied::ToolNotAllowed(tool.clone()))
     }
 
     /// Whether the user always allows this server of an origin.
     #[must_use]
     pub fn keeps_server(&self, origin: &Origin, url: &str) -> bool {
         let state = self.lock();
-        let kept = state.kept.get(origin);
-        kept.is_some_and(|kept| kept.servers.contains(url))
+        let stored = state.stored.get(origin);
+        stored.is_some_and(|stored| stored.servers.contains(url))
     }
 
     /// Must be held while a page of this tab is connected. The tab counts as closed half a minute after the last one is
@@ -214,15 +222,15 @@ impl Permissions {
     }
 
     /// Logs a use without waiting; what exceeds the queue is only counted.
-    pub fn note(&self, origin: &Origin, used: Used) {
+    pub fn note(&self, origin: &Origin, used: PermissionUse) {
         let now = Timestamp::now();
         let mut state = self.lock();
         if state.used.len() >= USED {
-            let State { used, kept, .. } = &mut *state;
-            used.retain(|origin, _| kept.contains_key(origin));
+            let State { used, stored, .. } = &mut *state;
+            used.retain(|origin, _| stored.contains_key(origin));
         }
         // Not displayed for an origin without permissions.
-        if state.kept.contains_key(origin) || state.once.has(origin) {
+        if state.stored.contains_key(origin) || state.once.has(origin) {
             state.used.insert(origin.clone(), now);
         }
         drop(state);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName, sanitize::is_visible};
 
-use super::standing::Standing;
+use super::current::CurrentPermissions;
 
 /// Maximum number of tools that one request shows; users do not read more.
 const TOOLS: usize = 500;
@@ -51,7 +51,7 @@ pub struct Outcome {
     /// The user's decision.
     pub decision: Decision,
     /// The permissions of the origin now.
-    pub standing: Standing,
+    pub standing: CurrentPermissions,
 }
 
 /// The user's decision.
@@ -114,7 +114,7 @@ impl PermissionQuery {
     /// The missing part; `None` if there is nothing to ask.
     pub(super) fn question(
         &self,
-        standing: &Standing,
+        standing: &CurrentPermissions,
         servers: &BTreeSet<String>,
     ) -> Option<Question> {
         // An unknown visitor proves by the answer who they are, even if nothing is missing.

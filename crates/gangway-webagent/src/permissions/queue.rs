@@ -37,14 +37,14 @@ const COUNTED: usize = 1000;
 
 /// The state of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum RequestState {
     Waiting,
     Shown,
     Done(Decision),
 }
 
 /// A queued request.
-pub(super) struct Asked {
+pub(super) struct QueuedRequest {
     pub(super) id: AskId,
     pub(super) query: PermissionQuery,
     pub(super) question: Question,
@@ -52,15 +52,15 @@ pub(super) struct Asked {
     open: OpenAsk,
     pub(super) until: Instant,
     pub(super) tabs: BTreeSet<TabId>,
-    pub(super) stage: watch::Sender<Stage>,
+    pub(super) stage: watch::Sender<RequestState>,
     pub(super) waiters: usize,
     /// An answer is being stored.
     pub(super) deciding: bool,
 }
 
-impl Asked {
+impl QueuedRequest {
     pub(super) fn is_shown(&self) -> bool {
-        *self.stage.borrow() == Stage::Shown
+        *self.stage.borrow() == RequestState::Shown
     }
 }
 
@@ -68,7 +68,7 @@ impl Asked {
 pub(super) struct Queue {
     asks: Arc<Asks>,
     answering: Answering,
-    asked: Vec<Asked>,
+    asked: Vec<QueuedRequest>,
     refusals: HashMap<Site, VecDeque<Instant>>,
 }
 
@@ -93,8 +93,8 @@ impl Queue {
         &mut self,
         query: PermissionQuery,
         question: Question,
-    ) -> Result<(AskId, watch::Receiver<Stage>), TooMany> {
-        let same = |asked: &&mut Asked| {
+    ) -> Result<(AskId, watch::Receiver<RequestState>), TooMany> {
+        let same = |asked: &&mut QueuedRequest| {
             asked.query.lane() == query.lane() && !asked.deciding && asked.query.is_same(&query)
         };
         if let Some(same) = self.asked.iter_mut().find(same) {
@@ -115,7 +115,11 @@ impl Queue {
             return Err(TooMany);
         }
         let first = !self.asked.iter().any(|a| a.query.lane() == query.lane());
-        let stage = if first { Stage::Shown } else { Stage::Waiting };
+        let stage = if first {
+            RequestState::Shown
+        } else {
+            RequestState::Waiting
+        };
         let (stage, receiver) = watch::channel(stage);
         let (origin, tab) = query.lane();
         let new = NewAsk {
@@ -136,7 +140,7 @@ impl Queue {
         let answering = Arc::clone(&self.answering);
         let open = self.asks.open(new, answering).map_err(|_| TooMany)?;
         let id = open.id().clone();
-        self.asked.push(Asked {
+        self.asked.push(QueuedRequest {
             id: id.clone(),
             open,
             tabs: BTreeSet::from([query.tab.clone()]),
@@ -150,11 +154,11 @@ impl Queue {
         Ok((id, receiver))
     }
 
-    pub(super) fn get(&self, id: &AskId) -> Option<&Asked> {
+    pub(super) fn get(&self, id: &AskId) -> Option<&QueuedRequest> {
         self.asked.iter().find(|asked| asked.id == *id)
     }
 
-    pub(super) fn get_mut(&mut self, id: &AskId) -> Option<&mut Asked> {
+    pub(super) fn get_mut(&mut self, id: &AskId) -> Option<&mut QueuedRequest> {
         self.asked.iter_mut().find(|asked| asked.id == *id)
     }
 
@@ -172,7 +176,7 @@ impl Queue {
 
     /// The number of queued requests behind the displayed one of this origin.
     fn behind(&self, origin: &Origin) -> usize {
-        let waits = |asked: &&Asked| asked.query.origin == *origin && !asked.is_shown();
+        let waits = |asked: &&QueuedRequest| asked.query.origin == *origin && !asked.is_shown();
         self.asked.iter().filter(waits).count()
     }
 
@@ -205,7 +209,7 @@ impl Queue {
         self.refusals.clear();
     }
 
-    fn take(&mut self, id: &AskId) -> Option<Asked> {
+    fn take(&mut self, id: &AskId) -> Option<QueuedRequest> {
         let place = self.asked.iter().position(|asked| asked.id == *id)?;
         Some(self.asked.remove(place))
     }
@@ -216,8 +220,8 @@ impl State {
     pub(super) fn question(&self, query: &PermissionQuery) -> Option<Question> {
         let standing = self.standing(&query.origin);
         let none = BTreeSet::new();
-        let kept = self.kept.get(&query.origin);
-        query.question(&standing, kept.map_or(&none, |kept| &kept.servers))
+        let stored = self.stored.get(&query.origin);
+        query.question(&standing, stored.map_or(&none, |stored| &stored.servers))
     }
 
     /// Closes a request; the next one of its origin is shown.
@@ -233,7 +237,7 @@ impl State {
                 Decision::NothingToAsk => {}
             }
         }
-        asked.stage.send_replace(Stage::Done(decision));
+        asked.stage.send_replace(RequestState::Done(decision));
         // It leaves the list after the next one is ready to be shown.
         self.advance(origin);
     }
@@ -268,13 +272,13 @@ impl State {
                     if !first.is_shown() {
                         first.open.update(body(&first.query, &question, 0));
                         first.question = question;
-                        first.stage.send_replace(Stage::Shown);
+                        first.stage.send_replace(RequestState::Shown);
                     }
                     return;
                 }
                 _ => {
                     if let Some(first) = self.queue.take(&id) {
-                        let nothing = Stage::Done(Decision::NothingToAsk);
+                        let nothing = RequestState::Done(Decision::NothingToAsk);
                         first.stage.send_replace(nothing);
                         dropped.push(first);
                     }

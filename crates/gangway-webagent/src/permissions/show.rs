@@ -10,7 +10,7 @@ use gangway_core::{
 
 use super::{
     Permissions, State,
-    audit::Kind,
+    audit::EntryKind,
     query::{PermissionQuery, ProvidedServer, Question},
     wire::{AuditEntry, AuditKind, AuditPage, OriginPermissions, PermissionList},
 };
@@ -32,14 +32,14 @@ const CHUNK: usize = 500;
 impl State {
     fn entry(&self, origin: &Origin) -> OriginPermissions {
         let standing = self.standing(origin);
-        let kept = self.kept.get(origin);
-        let servers = kept.map(|kept| &kept.servers);
+        let stored = self.stored.get(origin);
+        let servers = stored.map(|stored| &stored.servers);
         OriginPermissions {
             origin: origin.clone(),
             scopes: standing.scopes,
             allowed_tools: standing.tools,
             servers: servers.into_iter().flatten().cloned().collect(),
-            ends: kept.map(|kept| kept.ends.clone()).unwrap_or_default(),
+            ends: stored.map(|stored| stored.ends.clone()).unwrap_or_default(),
             once_only: !origin.is_authenticated(),
             last_used: self.used.get(origin).copied(),
             budget: None,
@@ -84,7 +84,7 @@ impl Permissions {
     #[must_use]
     pub fn list(&self) -> PermissionList {
         let state = self.lock();
-        let origins: BTreeSet<_> = state.kept.keys().chain(state.once.origins()).collect();
+        let origins: BTreeSet<_> = state.stored.keys().chain(state.once.origins()).collect();
         let entries = origins
             .into_iter()
             .map(|origin| self.budgeted(state.entry(origin)));
@@ -147,8 +147,8 @@ impl Permissions {
                     at: entry.at,
                     origin: entry.origin,
                     kind: match entry.kind {
-                        Kind::Decision => AuditKind::Decision,
-                        Kind::Use => AuditKind::Use,
+                        EntryKind::Decision => AuditKind::Decision,
+                        EntryKind::Use => AuditKind::Use,
                     },
                     scope: entry.scope,
                     what: entry.what,

@@ -19,9 +19,9 @@ use crate::{WebAgent, browser::BrowserAnswer};
 pub(super) async fn answer(
     State(agent): State<Arc<WebAgent>>,
     Id(id): Id,
-    extract::Json(said): extract::Json<BrowserAnswer>,
+    extract::Json(text): extract::Json<BrowserAnswer>,
 ) -> ApiResult<StatusCode> {
-    if agent.browser.answer(&id, said) {
+    if agent.browser.answer(&id, text) {
         return Ok(StatusCode::NO_CONTENT);
     }
     let message = "this action is unknown or no longer pending";

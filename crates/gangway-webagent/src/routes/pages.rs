@@ -61,14 +61,14 @@ pub async fn broker_script(headers: HeaderMap) -> ApiResult<Response> {
 
 /// The origin of a panel's parent.
 #[derive(Deserialize)]
-pub struct For {
+pub struct ParentQuery {
     r#for: Option<String>,
 }
 
 /// A chat panel, which only the page that opened it can embed.
 pub async fn panel(
     State(agent): State<Arc<WebAgent>>,
-    Query(query): Query<For>,
+    Query(query): Query<ParentQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let parent = query.r#for.as_deref().and_then(Sites::parent);

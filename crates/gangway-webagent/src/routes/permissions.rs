@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::{
     WebAgent,
     permissions::{
-        NotChanged, Settings,
+        GrantChangeError, Settings,
         wire::{AuditPage, OriginPermissions, PermissionList, SetPermissions},
     },
 };
@@ -34,19 +34,19 @@ const ADDRESS: usize = 2000;
 const PAGE: usize = 100;
 const MOST_PAGE: usize = 500;
 
-impl From<NotChanged> for ApiError {
-    fn from(error: NotChanged) -> Self {
+impl From<GrantChangeError> for ApiError {
+    fn from(error: GrantChangeError) -> Self {
         match error {
-            NotChanged::Store(error) => error.into(),
-            NotChanged::TooManyOrigins => {
+            GrantChangeError::Store(error) => error.into(),
+            GrantChangeError::TooManyOrigins => {
                 Self::new(StatusCode::CONFLICT, "too_many_origins", error.to_string())
             }
-            NotChanged::NotAuthenticated(_) => Self::new(
+            GrantChangeError::NotAuthenticated(_) => Self::new(
                 StatusCode::BAD_REQUEST,
                 "origin_not_authenticated",
                 error.to_string(),
             ),
-            NotChanged::NoScopeForTools | NotChanged::NotOnce(_) => {
+            GrantChangeError::NoScopeForTools | GrantChangeError::NotOnce(_) => {
                 Self::invalid(error.to_string())
             }
         }
@@ -125,7 +125,7 @@ fn check_size(wanted: &SetPermissions) -> ApiResult<()> {
 /// The origin to delete. A misspelled parameter must not mean all of them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Whom {
+pub(super) struct OriginQuery {
     origin: Option<String>,
 }
 
@@ -143,10 +143,10 @@ fn parse(origin: &str) -> ApiResult<Origin> {
 pub(super) async fn forget(
     State(agent): State<Arc<WebAgent>>,
     headers: HeaderMap,
-    Query(whom): Query<Whom>,
+    Query(query): Query<OriginQuery>,
 ) -> ApiResult<StatusCode> {
     let by = answered_by(&headers);
-    match whom.origin {
+    match query.origin {
         Some(origin) => agent.permissions.forget(&parse(&origin)?, by).await?,
         None => agent.permissions.forget_all(by).await?,
     }
@@ -155,7 +155,7 @@ pub(super) async fn forget(
 
 /// Which part of the log.
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct AuditQuery {
     origin: Option<String>,
     before: Option<u64>,
     limit: Option<usize>,
@@ -172,7 +172,7 @@ pub(super) struct Which {
 ))]
 pub(super) async fn audit(
     State(agent): State<Arc<WebAgent>>,
-    Query(which): Query<Which>,
+    Query(which): Query<AuditQuery>,
 ) -> ApiResult<Json<AuditPage>> {
     let origin = which.origin.as_deref().map(parse).transpose()?;
     let limit = which.limit.unwrap_or(PAGE);

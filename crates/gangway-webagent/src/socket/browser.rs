@@ -12,7 +12,8 @@ use gangway_http::{
     error::ApiResult,
     metrics::Counted,
     socket::{
-        Ending, Frames, Incoming, Next, Peer, UpgradeResult, serve, text_message, to_json, upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
+        upgrade,
     },
 };
 
@@ -20,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     WebAgent,
-    browser::{Attached, BrowserAct, BrowserAction},
+    browser::{BrowserAct, BrowserAction, BrowserConnection},
 };
 
 pub(crate) async fn open(
@@ -46,7 +47,7 @@ pub(crate) async fn open(
 }
 
 struct Panel {
-    attached: Option<Attached>,
+    attached: Option<BrowserConnection>,
     actions: mpsc::Receiver<(String, BrowserAction)>,
     next: Option<BrowserAct>,
     own_origins: Vec<String>,
@@ -67,15 +68,15 @@ impl Peer for Panel {
         self.next.take().map(|act| text_message(to_json(&act)))
     }
 
-    fn incoming(&mut self, message: Incoming) -> Next {
+    fn incoming(&mut self, message: Incoming) -> Handled {
         match message {
-            Incoming::Control => Next::Counted,
+            Incoming::Control => Handled::Counted,
             // Results are sent over REST.
-            Incoming::Text(_) | Incoming::Binary => Next::End(Ending::Flood),
+            Incoming::Text(_) | Incoming::Binary => Handled::End(Ending::Flood),
         }
     }
 
-    fn leave(&mut self) {
+    fn on_close(&mut self) {
         self.attached = None;
     }
 }

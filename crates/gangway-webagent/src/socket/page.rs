@@ -13,24 +13,24 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use gangway_core::{Ended, Origin};
+use gangway_core::{Origin, SubscriptionEnd};
 use gangway_http::{
     access::Scope,
     auth::Admitted,
     error::{ApiError, ApiResult},
     metrics::Counted,
     socket::{
-        Ending, Frames, Incoming, Left, Next, Peer, UpgradeResult, answer_close, refuse,
+        CloseCause, Ending, Frames, Handled, Incoming, Peer, UpgradeResult, answer_close, refuse,
         say_goodbye, serve, text_message, to_json, upgrade, within,
     },
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Place, SiteError, SiteTold, Visit, WebAgent, calls,
-    permissions::{By, TabId},
+    Embedding, SiteError, SiteServerMessage, Visit, WebAgent, calls,
+    permissions::{Actor, TabId},
     sites::GRACE,
-    wire::{BrokerHello, BrokerRefused, BrokerSays, BrokerWelcome},
+    wire::{BrokerClientMessage, BrokerHello, BrokerRefused, BrokerWelcome},
 };
 
 /// Maximum size of a message.
@@ -65,20 +65,20 @@ pub(crate) async fn open(
     }
     let upgrade = upgrade(socket, Frames::of(MESSAGE))?;
     let by = match gangway_http::client_header::is_extension(&headers) {
-        true => By::Extension,
-        false => By::Page,
+        true => Actor::Extension,
+        false => Actor::Page,
     };
     Ok(upgrade.on_upgrade(move |socket| {
         let feeds = agent.http.sockets.clone();
-        feeds.track_future(async move { greet(agent, socket, known, by).await })
+        feeds.track_future(async move { accept_broker(agent, socket, known, by).await })
     }))
 }
 
-async fn greet(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: By) {
+async fn accept_broker(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: Actor) {
     let first = within(HELLO, first_word(&mut socket)).await.flatten();
     let hello = match first {
         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
-            Ok(BrokerSays::Hello(hello)) => Ok(hello),
+            Ok(BrokerClientMessage::Hello(hello)) => Ok(hello),
             _ => Err(SiteError::wrong("the first message must be a hello")),
         },
         Some(Ok(Message::Close(_))) => {
@@ -96,7 +96,7 @@ async fn greet(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by:
         None => return,
     };
     let entered = match hello {
-        Ok(hello) => enter(&agent, hello, by, known.may(&agent.http, Scope::Admin)).await,
+        Ok(hello) => open_visit(&agent, hello, by, known.may(&agent.http, Scope::Admin)).await,
         Err(error) => Err(error),
     };
     match entered {
@@ -119,19 +119,19 @@ async fn first_word(socket: &mut WebSocket) -> Option<Result<Message, axum::Erro
     }
 }
 
-struct Entered {
+struct EnteredVisit {
     visit: Arc<Visit>,
     resumed: bool,
     /// The last number that the page received.
     seen: u64,
 }
 
-async fn enter(
+async fn open_visit(
     agent: &Arc<WebAgent>,
     hello: BrokerHello,
-    by: By,
+    by: Actor,
     known: bool,
-) -> Result<Entered, SiteError> {
+) -> Result<EnteredVisit, SiteError> {
     if hello.v != 1 {
         return Err(SiteError::wrong(
             "unsupported protocol version; reload the page",
@@ -151,7 +151,7 @@ async fn enter(
         && visit.outbox.after(hello.seen).is_some()
     {
         visit.outbox.acknowledge(hello.seen);
-        return Ok(Entered {
+        return Ok(EnteredVisit {
             visit,
             resumed: true,
             seen: hello.seen,
@@ -163,8 +163,8 @@ async fn enter(
             None => false,
         };
     let own = |around: &str| agent.http.guard.own_origins().any(|own| own == around);
-    let place = Place::of(&origin, &hello.ancestors, own);
-    Ok(Entered {
+    let place = Embedding::of(&origin, &hello.ancestors, own);
+    Ok(EnteredVisit {
         visit: agent
             .sites
             .enter(origin, tab, (place, by), !known, &agent.http.stop)?,
@@ -173,7 +173,12 @@ async fn enter(
     })
 }
 
-async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered, known: Admitted) {
+async fn serve_visit(
+    agent: &Arc<WebAgent>,
+    socket: WebSocket,
+    entered: EnteredVisit,
+    known: Admitted,
+) {
     let _counted = Counted::new(&agent.http.metrics.readers);
     let visit = Arc::clone(&entered.visit);
     let (mine, number) = visit.connect();
@@ -193,9 +198,12 @@ async fn serve_visit(agent: &Arc<WebAgent>, socket: WebSocket, entered: Entered,
         left = serve(&agent.http, &known, socket, &mut connection) => left,
         // Another connection of the same page replaced this one, or the page was closed. A stopping server reports that
         // separately.
-        () = replaced(agent, &mine) => Left::Lost,
+        () = replaced(agent, &mine) => CloseCause::Lost,
     };
-    if !matches!(left, Left::Goodbye | Left::Ended(Ending::Revoked)) {
+    if !matches!(
+        left,
+        CloseCause::Goodbye | CloseCause::Ended(Ending::Revoked)
+    ) {
         visit.disconnect(number);
         tokio::select! {
             () = tokio::time::sleep(GRACE) => {}
@@ -230,7 +238,7 @@ impl Connection<'_> {
     fn load(&mut self) -> Result<(), Ending> {
         // A page that is too far behind must start over.
         let after = self.visit.outbox.after(self.sent);
-        let (messages, last) = after.ok_or(Ending::Log(Ended::Slow))?;
+        let (messages, last) = after.ok_or(Ending::Log(SubscriptionEnd::Slow))?;
         self.messages = messages.into_iter();
         self.sent = last;
         Ok(())
@@ -250,7 +258,7 @@ impl Peer for Connection<'_> {
                 false => Duration::ZERO,
             };
             let more = within(wait, more).await;
-            more.ok_or(Ending::Log(Ended::Stopping))?;
+            more.ok_or(Ending::Log(SubscriptionEnd::Stopping))?;
         } else {
             tokio::select! {
                 () = more => {}
@@ -267,37 +275,40 @@ impl Peer for Connection<'_> {
         self.messages.next().map(text_message)
     }
 
-    fn incoming(&mut self, message: Incoming) -> Next {
+    fn incoming(&mut self, message: Incoming) -> Handled {
         match message {
-            Incoming::Text(text) if hear_out(self.agent, &self.visit, &text) => Next::Leave,
-            _ => Next::Counted,
+            Incoming::Text(text) if handle_message(self.agent, &self.visit, &text) => {
+                Handled::Leave
+            }
+            _ => Handled::Counted,
         }
     }
 
     fn closing(&self, why: Ending) -> Option<Message> {
-        let (reason, message, _) = why.words();
+        let (reason, message, _) = why.close_info();
         let last = serde_json::json!({ "type": "closing", "reason": reason, "message": message });
         Some(text_message(to_json(&last)))
     }
 }
 
 /// Handles a message of a broker; returns whether its page was closed.
-fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
+fn handle_message(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
     match serde_json::from_str(text) {
-        Ok(BrokerSays::Call { id, method, params }) => match visit.begin(id) {
+        Ok(BrokerClientMessage::Call { id, method, params }) => match visit.begin(id) {
             Ok(Some(stop)) => calls::start(agent, visit, id, stop, method, params),
             // A duplicate from before a lost connection.
             Ok(None) => {}
-            Err(error) => visit.tell(SiteTold::Error { id, error }),
+            Err(error) => visit.send(SiteServerMessage::Error { id, error }),
         },
-        Ok(BrokerSays::Abort { id }) => visit.abort(id),
+        Ok(BrokerClientMessage::Abort { id }) => visit.abort(id),
         // Unknown visitors have no access to tools.
-        Ok(BrokerSays::Tools { .. } | BrokerSays::ToolResult { .. }) if visit.is_locked() => {}
-        Ok(BrokerSays::Tools { tools }) => {
+        Ok(BrokerClientMessage::Tools { .. } | BrokerClientMessage::ToolResult { .. })
+            if visit.is_locked() => {}
+        Ok(BrokerClientMessage::Tools { tools }) => {
             // The page's own script looked at them before; what is refused all the same is left out.
             visit.own_tools.offer(tools);
         }
-        Ok(BrokerSays::ToolResult {
+        Ok(BrokerClientMessage::ToolResult {
             call,
             result,
             error,
@@ -305,10 +316,10 @@ fn hear_out(agent: &Arc<WebAgent>, visit: &Arc<Visit>, text: &str) -> bool {
             let result = error.map_or(Ok(result), |problem| Err(problem.into()));
             visit.own_tools.answer(call, result);
         }
-        Ok(BrokerSays::Ack { n }) => visit.outbox.acknowledge(n),
-        Ok(BrokerSays::Bye) => return true,
+        Ok(BrokerClientMessage::Ack { n }) => visit.outbox.acknowledge(n),
+        Ok(BrokerClientMessage::Bye) => return true,
         // Our own broker sends nothing else; other messages are ignored.
-        Ok(BrokerSays::Hello(_)) => {}
+        Ok(BrokerClientMessage::Hello(_)) => {}
         Err(_) => refuse_unread(visit, text),
     }
     false
@@ -328,6 +339,6 @@ fn refuse_unread(visit: &Visit, text: &str) {
         visit.finish(id);
         let message = "invalid call: lone surrogate, number out of range, or nested too deeply";
         let error = SiteError::wrong(message);
-        visit.tell(SiteTold::Error { id, error });
+        visit.send(SiteServerMessage::Error { id, error });
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::server::TestServer;
 use crate::server::server;
 
-fn wish(scope: &str) -> Value {
+fn permission_request(scope: &str) -> Value {
     json!({ "scopes": [scope] })
 }
 
@@ -26,8 +26,8 @@ async fn open_asks(server: &TestServer) -> Vec<Value> {
 async fn an_unknown_scope_is_not_granted_and_the_known_ones_are_asked() {
     let server = TestServer::start().await;
     let mut page = Broker::of(&server, SHOP).await;
-    let wish = json!({ "scopes": ["web:fetch", "model:prompt"] });
-    let id = page.begin("permissions.request", wish).await;
+    let request = json!({ "scopes": ["web:fetch", "model:prompt"] });
+    let id = page.begin("permissions.request", request).await;
     let ask = page.until("ask").await;
     let shown = open_asks(&server).await;
     assert_eq!(shown[0]["request"]["scopes"], json!(["model:prompt"]));
@@ -38,28 +38,28 @@ async fn an_unknown_scope_is_not_granted_and_the_known_ones_are_asked() {
     });
     assert_eq!(page.end(id).await.1.unwrap(), answer);
     // There is no request for something that does not exist.
-    let wish = json!({ "scopes": ["web:fetch"] });
+    let request = json!({ "scopes": ["web:fetch"] });
     let answer = json!({ "granted": false, "scopes": { "web:fetch": "not-granted" } });
     assert_eq!(
-        page.call("permissions.request", wish).await.unwrap(),
+        page.call("permissions.request", request).await.unwrap(),
         answer
     );
 }
 
 #[tokio::test]
-async fn a_reloaded_page_withdraws_the_question_of_the_one_before_and_is_not_blocked_by_it() {
+async fn a_reloaded_page_withdraws_the_question_of_the_previous_one_and_is_not_blocked_by_it() {
     let server = TestServer::start().await;
     let mut before = Broker::of(&server, SHOP).await;
     before
-        .begin("permissions.request", wish("model:prompt"))
+        .begin("permissions.request", permission_request("model:prompt"))
         .await;
     let old = before.until("ask").await;
     // Its connection ends without a word, as when a tab is reloaded.
     drop(before);
     let mut page = eventually(|| async {
         let mut page = Broker::of(&server, SHOP).await;
-        let wish = wish("mcp:tools.list");
-        page.begin("permissions.request", wish).await;
+        let request = permission_request("mcp:tools.list");
+        page.begin("permissions.request", request).await;
         let asks = open_asks(&server).await;
         let withdrawn = asks.iter().all(|ask| ask["id"] != old["ask"]);
         withdrawn.then_some(page)
@@ -74,7 +74,7 @@ async fn a_question_that_is_dismissed_is_not_granted_within_two_seconds() {
     let server = TestServer::start().await;
     let mut page = Broker::of(&server, SHOP).await;
     let id = page
-        .begin("permissions.request", wish("model:prompt"))
+        .begin("permissions.request", permission_request("model:prompt"))
         .await;
     let ask = page.until("ask").await;
     let path = format!("/api/asks/{}", ask["ask"].as_str().unwrap());
@@ -101,8 +101,8 @@ async fn a_call_that_a_restart_interrupts_gets_a_code_that_can_be_retried() {
     page.begin("text.prompt", prompt).await;
     page.until("event").await;
     server.services.stop.cancel();
-    let told = page.until_closed().await;
-    let error = told.iter().find(|one| one["type"] == "error").unwrap();
+    let lines = page.until_closed().await;
+    let error = lines.iter().find(|one| one["type"] == "error").unwrap();
     assert_eq!(error["error"]["code"], "ERR_SERVER_UNAVAILABLE", "{error}");
 }
 

@@ -42,7 +42,7 @@ async fn each_browser_scope_allows_its_own_calls_and_no_others() {
 }
 
 #[tokio::test]
-async fn what_is_denied_or_taken_back_is_refused_at_the_next_call() {
+async fn what_is_denied_or_revoked_is_refused_at_the_next_call() {
     let server = TestServer::start().await;
     allow(&server, SHOP, &["browser:activeTab.click"]).await;
     let mut page = Broker::by_extension(&server, SHOP).await;
@@ -82,16 +82,16 @@ async fn without_the_extension_nobody_is_asked_for_what_only_it_can_do() {
             "{method}"
         );
     }
-    let wish = json!({ "scopes": ["browser:activeTab.click", "browser:activeTab.fill"] });
-    let answer = page.call("permissions.request", wish).await.unwrap();
+    let request = json!({ "scopes": ["browser:activeTab.click", "browser:activeTab.fill"] });
+    let answer = page.call("permissions.request", request).await.unwrap();
     let none = json!({
         "granted": false,
         "scopes": { "browser:activeTab.click": "not-granted", "browser:activeTab.fill": "not-granted" },
     });
     assert_eq!(answer, none);
     // The others of the same request are asked for.
-    let wish = json!({ "scopes": ["browser:activeTab.screenshot", "browser:activeTab.read"] });
-    let id = page.begin("permissions.request", wish).await;
+    let request = json!({ "scopes": ["browser:activeTab.screenshot", "browser:activeTab.read"] });
+    let id = page.begin("permissions.request", request).await;
     let ask = page.until("ask").await;
     let (_, list) = server.get("/api/asks").await;
     assert_eq!(

@@ -11,9 +11,9 @@ use crate::server::TestServer;
 use crate::server::server;
 
 async fn set(server: &TestServer, budget: Value) -> (u16, Value) {
-    let wish = json!({ "origin": SHOP, "budget": budget });
+    let request = json!({ "origin": SHOP, "budget": budget });
     let (status, answer) = server
-        .call(Method::PATCH, "/api/permissions", Some(wish))
+        .call(Method::PATCH, "/api/permissions", Some(request))
         .await;
     (status.as_u16(), answer)
 }
@@ -25,8 +25,8 @@ async fn used(server: &TestServer) -> u64 {
 
 async fn prompt(page: &mut Broker) -> Result<(), Value> {
     let made = page.call("text.create", json!({})).await.unwrap();
-    let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });
-    let id = page.begin("text.prompt", wish).await;
+    let request = json!({ "sessionId": made["sessionId"], "input": "Hello" });
+    let id = page.begin("text.prompt", request).await;
     let (events, end) = page.end(id).await;
     end?;
     match events.into_iter().find(|event| event["type"] == "error") {
@@ -80,17 +80,18 @@ async fn a_call_beyond_the_concurrent_limit_waits_and_usage_is_estimated_when_th
     assert_eq!(set(&server, json!({ "maxConcurrent": 1 })).await.0, 200);
     let mut page = Broker::of(&server, SHOP).await;
     let made = page.call("text.create", json!({})).await.unwrap();
-    let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });
-    let first = page.begin("text.prompt", wish).await;
+    let request = json!({ "sessionId": made["sessionId"], "input": "Hello" });
+    let first = page.begin("text.prompt", request).await;
     gangway_testing::eventually(|| async { (!model.asked().is_empty()).then_some(()) }).await;
     let mut other = Broker::of(&server, SHOP).await;
     let made = other.call("text.create", json!({})).await.unwrap();
-    let wish = json!({ "sessionId": made["sessionId"], "input": "Hello" });
-    other.begin("text.prompt", wish).await;
+    let request = json!({ "sessionId": made["sessionId"], "input": "Hello" });
+    other.begin("text.prompt", request).await;
     // Calls without a model continue meanwhile.
     other.call("permissions.list", json!({})).await.unwrap();
     assert_eq!(model.asked().len(), 1);
-    page.say(json!({ "type": "abort", "id": first })).await;
+    page.send_message(json!({ "type": "abort", "id": first }))
+        .await;
     other.until("event").await;
     assert!(used(&server).await > 0);
 }

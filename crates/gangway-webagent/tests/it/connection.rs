@@ -71,8 +71,10 @@ async fn a_lost_connection_loses_nothing_and_does_nothing_twice() {
     let (mut page, welcome) = page.again(&server, SHOP).await;
     assert_eq!(welcome["resumed"], true);
     // The broker cannot know whether its call came through, and says it again.
-    page.say(json!({ "type": "call", "id": id, "method": "text.prompt", "params": prompt }))
-        .await;
+    page.send_message(
+        json!({ "type": "call", "id": id, "method": "text.prompt", "params": prompt }),
+    )
+    .await;
     let (events, end) = page.end(id).await;
     end.unwrap();
     let text: String = events
@@ -97,7 +99,7 @@ async fn pages_of_one_origin_are_counted() {
     let (_, answer) = Broker::hello(&server, hello).await;
     assert_eq!(answer["error"]["code"], "ERR_RATE_LIMITED");
     Broker::of(&server, "https://other.example").await;
-    pages[0].say(json!({ "type": "bye" })).await;
+    pages[0].send_message(json!({ "type": "bye" })).await;
     let room = || async {
         let hello = json!({ "type": "hello", "v": 1, "origin": SHOP, "tab": "0".repeat(32) });
         (Broker::hello(&server, hello).await.1["type"] == "welcome").then_some(())
@@ -106,7 +108,7 @@ async fn pages_of_one_origin_are_counted() {
 }
 
 #[tokio::test]
-async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
+async fn a_page_has_nothing_until_the_user_decided_something_at_it() {
     let server = TestServer::with(|config| {
         config.settings.hosts = vec!["gangway.example".into()];
     })
@@ -130,8 +132,8 @@ async fn a_page_has_nothing_until_the_person_decided_something_at_it() {
         page.refused("providers.list", json!({})).await,
         "ERR_SCOPE_REQUIRED"
     );
-    let wish = json!({ "scopes": ["model:list"] });
-    let id = page.begin("permissions.request", wish).await;
+    let request = json!({ "scopes": ["model:list"] });
+    let id = page.begin("permissions.request", request).await;
     let ask = page.until("ask").await;
     // It is visible only by its URL, and only with a key.
     let list = server
@@ -182,7 +184,7 @@ async fn a_call_that_cannot_be_read_is_refused_at_once_and_the_next_is_served() 
         // Sent again after a lost connection, it is known.
         page.write(&call).await;
     }
-    page.say(json!({ "type": "call", "id": 4, "method": "permissions.list" }))
+    page.send_message(json!({ "type": "call", "id": 4, "method": "permissions.list" }))
         .await;
-    assert_eq!(page.hear().await["id"], 4);
+    assert_eq!(page.receive().await["id"], 4);
 }

@@ -5,7 +5,7 @@ use gangway_testing::{
     fake::Fake,
     webagent_client::{Broker, SHOP, allow, decide},
 };
-use gangway_webagent::permissions::By;
+use gangway_webagent::permissions::Actor;
 use serde_json::{Value, json};
 
 use crate::server::TestServer;
@@ -23,7 +23,7 @@ async fn framed(server: &TestServer, origin: &str, ancestors: &[&str]) -> Broker
     broker
 }
 
-fn wish() -> Value {
+fn permission_request() -> Value {
     json!({ "scopes": ["model:list"] })
 }
 
@@ -42,14 +42,16 @@ async fn a_framed_page_uses_what_its_origin_has_but_asks_for_nothing_more() {
     for around in [&[SHOP][..], &["null"], &[EVIL, PAY]] {
         let mut page = framed(&server, PAY, around).await;
         page.call("providers.list", json!({})).await.unwrap();
-        page.call("permissions.request", wish()).await.unwrap();
+        page.call("permissions.request", permission_request())
+            .await
+            .unwrap();
         let more = json!({ "scopes": ["model:list", "model:prompt"] });
         let refused = page.call("permissions.request", more).await.unwrap_err();
         assert_eq!(refused["code"], "ERR_PERMISSION_DENIED");
-        let words = refused["message"].as_str().unwrap();
+        let message = refused["message"].as_str().unwrap();
         assert!(
-            words.contains("data-gangway-delegate") && words.contains(PAY),
-            "{words}"
+            message.contains("data-gangway-delegate") && message.contains(PAY),
+            "{message}"
         );
         assert!(server.service.asks.list().is_empty());
     }
@@ -61,12 +63,13 @@ async fn a_framed_page_uses_what_its_origin_has_but_asks_for_nothing_more() {
             .begin("permissions.request", json!({ "scopes": ["chat:open"] }))
             .await;
         page.until("ask").await;
-        page.say(json!({ "type": "abort", "id": id })).await;
+        page.send_message(json!({ "type": "abort", "id": id }))
+            .await;
     }
 }
 
 #[tokio::test]
-async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
+async fn a_page_that_is_delegated_to_asks_and_the_user_sees_both_origins() {
     let server = server(&Fake::streams(&[])).await;
     let mut top = Broker::of(&server, SHOP).await;
     for around in [SHOP, "null"] {
@@ -78,7 +81,9 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
             page.refused("frame.accept", given).await,
             "ERR_PERMISSION_DENIED"
         );
-        let id = page.begin("permissions.request", wish()).await;
+        let id = page
+            .begin("permissions.request", permission_request())
+            .await;
         let ask = page.until("ask").await;
         let shown = server.service.asks.list();
         assert_eq!(shown[0].asker, Asker::Site(PAY.parse().unwrap()));
@@ -89,7 +94,7 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
         decide(&server, &ask, "once").await;
         assert_eq!(page.end(id).await.1.unwrap()["granted"], true);
         let pay = PAY.parse().unwrap();
-        let forget = server.service.permissions.forget(&pay, By::Page);
+        let forget = server.service.permissions.forget(&pay, Actor::Page);
         forget.await.unwrap();
     }
     let allowed = server
@@ -100,7 +105,7 @@ async fn a_page_that_is_delegated_to_asks_and_the_person_sees_both_origins() {
 }
 
 #[tokio::test]
-async fn a_delegation_serves_nobody_else_and_no_framed_page_makes_one_of_its_own() {
+async fn a_delegation_is_valid_for_no_other_page_and_no_framed_page_makes_one_of_its_own() {
     let server = server(&Fake::streams(&[])).await;
     let mut top = Broker::of(&server, SHOP).await;
     // Another origin than the one that it is for.
@@ -118,7 +123,9 @@ async fn a_delegation_serves_nobody_else_and_no_framed_page_makes_one_of_its_own
         "ERR_PERMISSION_DENIED"
     );
     assert_eq!(
-        elsewhere.refused("permissions.request", wish()).await,
+        elsewhere
+            .refused("permissions.request", permission_request())
+            .await,
         "ERR_PERMISSION_DENIED"
     );
     // A framed page delegates only what was delegated to it.

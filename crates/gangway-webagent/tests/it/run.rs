@@ -134,13 +134,14 @@ async fn an_aborted_run_ends_and_a_page_that_is_gone_leaves_nothing_running() {
     allow(&server, SHOP, &ALL).await;
     let mut page = Broker::of(&server, SHOP).await;
     let id = page.begin("run", json!({ "task": "x" })).await;
-    while page.hear().await["event"]["type"] != "token" {}
-    page.say(json!({ "type": "abort", "id": id })).await;
+    while page.receive().await["event"]["type"] != "token" {}
+    page.send_message(json!({ "type": "abort", "id": id }))
+        .await;
     assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
 
     page.begin("run", json!({ "task": "x" })).await;
-    while page.hear().await["event"]["type"] != "token" {}
-    page.say(json!({ "type": "bye" })).await;
+    while page.receive().await["event"]["type"] != "token" {}
+    page.send_message(json!({ "type": "bye" })).await;
     let idle = || async { (server.service.models.registry.activity().active == 0).then_some(()) };
     gangway_testing::eventually(idle).await;
 }
@@ -154,15 +155,16 @@ async fn a_fifth_answer_at_once_waits_for_one_of_the_four_before_it() {
     let mut first = 0;
     for _ in 0..4 {
         first = page.begin("run", json!({ "task": "x" })).await;
-        while page.hear().await["event"]["type"] != "token" {}
+        while page.receive().await["event"]["type"] != "token" {}
     }
     let fifth = page.begin("run", json!({ "task": "x" })).await;
-    while page.hear().await["event"]["type"] != "status" {}
+    while page.receive().await["event"]["type"] != "status" {}
     assert_eq!(model.asked().len(), 4);
-    page.say(json!({ "type": "abort", "id": first })).await;
+    page.send_message(json!({ "type": "abort", "id": first }))
+        .await;
     loop {
-        let heard = page.hear().await;
-        if heard["id"] == fifth && heard["event"]["type"] == "token" {
+        let received = page.receive().await;
+        if received["id"] == fifth && received["event"]["type"] == "token" {
             break;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
-use gangway_agents::Briefed;
+use gangway_agents::ConfiguredAgent;
 use gangway_core::{Agent, Agents, Asks, Hub, Limits};
 use gangway_http::{
     asks::{self, AskState},
@@ -76,7 +76,7 @@ impl Service for WebAgentService {
             Duration::from_secs(30),
         );
         let models = models(config.model.as_deref(), &parts);
-        let agent: Arc<dyn Agent> = Arc::new(Briefed::new(
+        let agent: Arc<dyn Agent> = Arc::new(ConfiguredAgent::new(
             Arc::clone(&models.registry),
             Arc::clone(&sites) as _,
         ));

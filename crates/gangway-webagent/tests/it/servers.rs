@@ -29,21 +29,21 @@ async fn addresses_of_this_machine_and_its_network_are_no_servers_of_a_site() {
         "",
     ] {
         // It is refused before anyone is asked.
-        let wish = json!({ "url": url, "name": "x" });
-        let answer = page.call("mcp.register", wish).await.unwrap();
+        let request = json!({ "url": url, "name": "x" });
+        let answer = page.call("mcp.register", request).await.unwrap();
         assert_eq!(answer["error"]["code"], "INVALID_URL", "{url}: {answer}");
     }
-    let wish = json!({ "url": "https://shop.example/mcp", "name": "x", "transport": "stdio" });
-    let answer = page.call("mcp.register", wish).await.unwrap();
+    let request = json!({ "url": "https://shop.example/mcp", "name": "x", "transport": "stdio" });
+    let answer = page.call("mcp.register", request).await.unwrap();
     assert_eq!(answer["error"]["code"], "NOT_SUPPORTED");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_person_is_asked_about_an_address_as_it_is_connected_to() {
+async fn the_user_is_asked_about_an_address_as_it_is_connected_to() {
     let server = server(&Fake::streams(&[])).await;
     allow(&server, SHOP, &["mcp:servers.register"]).await;
     let mut page = Broker::of(&server, SHOP).await;
-    for (spelled, meant) in [
+    for (spelled, target) in [
         (
             "https://evil.example\\@good.example/mcp",
             "https://evil.example/@good.example/mcp",
@@ -58,8 +58,9 @@ async fn the_person_is_asked_about_an_address_as_it_is_connected_to() {
             .await;
         page.until("ask").await;
         let (_, asks) = server.get("/api/asks").await;
-        assert_eq!(asks["asks"][0]["request"]["server"]["url"], meant);
-        page.say(json!({ "type": "abort", "id": id })).await;
+        assert_eq!(asks["asks"][0]["request"]["server"]["url"], target);
+        page.send_message(json!({ "type": "abort", "id": id }))
+            .await;
         assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
     }
 }

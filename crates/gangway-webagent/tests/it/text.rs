@@ -1,6 +1,6 @@
 //! Conversations of pages with a model.
 
-use gangway_core::{Ended, Event, Outcome};
+use gangway_core::{Event, Outcome, SubscriptionEnd};
 use gangway_testing::{
     fake::Fake,
     webagent_client::{Broker, SHOP, allow, end, grant, says},
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 
 use crate::server::server;
 
-async fn open(page: &mut Broker, wish: Value) -> String {
-    let made = page.call("text.create", wish).await.unwrap();
+async fn open(page: &mut Broker, request: Value) -> String {
+    let made = page.call("text.create", request).await.unwrap();
     made["sessionId"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_comes_in_pieces_as_the_model_writes_it_and_the_next_one_knows_it() {
+async fn an_answer_comes_in_chunks_as_the_model_writes_it_and_the_next_one_knows_it() {
     let model = Fake::streams(&[&says("Ahoy"), &says(" there"), &end()]);
     let server = server(&model).await;
     allow(&server, SHOP, &["model:prompt"]).await;
     let mut page = Broker::of(&server, SHOP).await;
-    let wish = json!({ "systemPrompt": "You are a sailor.", "temperature": 0.5 });
-    let session = open(&mut page, wish).await;
+    let request = json!({ "systemPrompt": "You are a sailor.", "temperature": 0.5 });
+    let session = open(&mut page, request).await;
     let prompt = json!({ "sessionId": session, "input": "Hello" });
     let id = page.begin("text.prompt", prompt).await;
     let (events, end) = page.end(id).await;
@@ -38,14 +38,14 @@ async fn an_answer_comes_in_pieces_as_the_model_writes_it_and_the_next_one_knows
     page.call("text.prompt", again).await.unwrap();
     let asked = model.asked();
     assert_eq!(asked[0]["temperature"], 0.5);
-    let said: Vec<_> = asked[1]["messages"]
+    let texts: Vec<_> = asked[1]["messages"]
         .as_array()
         .unwrap()
         .iter()
         .map(|m| &m["content"])
         .collect();
     assert_eq!(
-        said,
+        texts,
         ["You are a sailor.", "Hello", "Ahoy there", "And now?"]
     );
 
@@ -73,7 +73,8 @@ async fn an_abort_a_destroy_and_a_revoke_end_an_answer_at_once() {
 
     let id = page.begin("text.prompt", prompt.clone()).await;
     page.until("event").await;
-    page.say(json!({ "type": "abort", "id": id })).await;
+    page.send_message(json!({ "type": "abort", "id": id }))
+        .await;
     assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");
 
     let id = page.begin("text.prompt", prompt).await;
@@ -127,7 +128,7 @@ async fn an_answer_ends_when_the_grant_that_it_needs_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
+async fn five_hundred_sessions_and_invalid_requests_are_refused() {
     let server = server(&Fake::streams(&[])).await;
     let mut page = Broker::of(&server, SHOP).await;
     assert_eq!(
@@ -135,13 +136,13 @@ async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
         "ERR_SCOPE_REQUIRED"
     );
     allow(&server, SHOP, &["model:prompt"]).await;
-    for wish in [
+    for request in [
         json!({ "temperature": 3 }),
         json!({ "temperature": "hot" }),
         json!({ "systemPrompt": "x".repeat(200_000) }),
     ] {
         assert_eq!(
-            page.refused("text.create", wish).await,
+            page.refused("text.create", request).await,
             "ERR_INVALID_ARGUMENT"
         );
     }
@@ -161,7 +162,7 @@ async fn five_hundred_sessions_and_wrong_wishes_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_fails_is_told_by_its_kind() {
+async fn a_model_that_fails_is_reported_by_type() {
     let server = server(&Fake::answers(500, &[], "{}")).await;
     allow(&server, SHOP, &["model:prompt", "model:list"]).await;
     let mut page = Broker::of(&server, SHOP).await;
@@ -189,7 +190,7 @@ async fn a_model_that_fails_is_told_by_its_kind() {
 }
 
 #[tokio::test]
-async fn without_any_model_a_page_is_told_before_it_says_anything() {
+async fn without_any_model_a_page_gets_an_error_before_it_sends_anything() {
     let server = crate::server::TestServer::start().await;
     allow(&server, SHOP, &["model:prompt"]).await;
     let mut page = Broker::of(&server, SHOP).await;
@@ -232,7 +233,7 @@ async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
                         break outcome;
                     }
                 }
-                Err(Ended::Slow) => log = live.subscribe(log.after()),
+                Err(SubscriptionEnd::Slow) => log = live.subscribe(log.after()),
                 Err(why) => panic!("{why:?}"),
             }
         }
@@ -243,15 +244,16 @@ async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
     // The page has missed nothing.
     let mut text = String::new();
     loop {
-        let heard = page.hear().await;
-        assert_eq!(heard["id"], id, "{heard}");
+        let received = page.receive().await;
+        assert_eq!(received["id"], id, "{received}");
         if page.seen % 100 == 0 {
-            page.say(json!({ "type": "ack", "n": page.seen })).await;
+            page.send_message(json!({ "type": "ack", "n": page.seen }))
+                .await;
         }
-        match heard["event"]["type"].as_str() {
-            Some("token") => text.push_str(heard["event"]["token"].as_str().unwrap()),
+        match received["event"]["type"].as_str() {
+            Some("token") => text.push_str(received["event"]["token"].as_str().unwrap()),
             Some("done") => break,
-            _ => panic!("{heard}"),
+            _ => panic!("{received}"),
         }
     }
     assert!(text == piece.repeat(3000), "{} bytes", text.len());

@@ -23,10 +23,10 @@ async fn a_page_asks_lists_and_calls_and_every_check_has_its_place() {
         "ERR_SCOPE_REQUIRED"
     );
 
-    let wish = json!({
+    let request = json!({
         "scopes": ["mcp:tools.list", "mcp:tools.call"], "reason": "to remember", "tools": ["memory/read_graph"],
     });
-    let id = page.begin("permissions.request", wish).await;
+    let id = page.begin("permissions.request", request).await;
     let ask = page.until("ask").await;
     assert_eq!(ask["id"], id);
     assert_eq!(
@@ -72,7 +72,7 @@ async fn a_page_asks_lists_and_calls_and_every_check_has_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_origin_has_nothing_of_it_and_a_denial_is_told_as_such() {
+async fn another_origin_has_nothing_of_it_and_a_denial_is_reported() {
     let server = server(&Fake::streams(&[])).await;
     allow(&server, SHOP, &["mcp:tools.list"]).await;
     let mut shop = Broker::of(&server, SHOP).await;
@@ -98,8 +98,8 @@ async fn another_origin_has_nothing_of_it_and_a_denial_is_told_as_such() {
         shop.refused("tools.list", json!({})).await,
         "ERR_PERMISSION_DENIED"
     );
-    let wish = json!({ "scopes": ["mcp:tools.list"] });
-    let answer = shop.call("permissions.request", wish).await.unwrap();
+    let request = json!({ "scopes": ["mcp:tools.list"] });
+    let answer = shop.call("permissions.request", request).await.unwrap();
     assert_eq!(
         answer,
         json!({ "granted": false, "scopes": { "mcp:tools.list": "denied" } })
@@ -112,7 +112,8 @@ async fn tools_of_a_page_itself_are_listed_and_called_in_the_page() {
     allow(&server, SHOP, &["mcp:tools.list", "mcp:tools.call"]).await;
     let mut page = Broker::of(&server, SHOP).await;
     let tool = json!({ "name": "add_to_cart", "description": "Adds", "inputSchema": { "type": "object" } });
-    page.say(json!({ "type": "tools", "tools": [tool] })).await;
+    page.send_message(json!({ "type": "tools", "tools": [tool] }))
+        .await;
     let listed = page.call("tools.list", json!({})).await.unwrap();
     assert!(
         listed
@@ -128,14 +129,18 @@ async fn tools_of_a_page_itself_are_listed_and_called_in_the_page() {
         (&asked["name"], &asked["args"]),
         (&json!("add_to_cart"), &json!({ "sku": 7 }))
     );
-    page.say(json!({ "type": "tool_result", "call": asked["call"], "result": { "items": 1 } }))
-        .await;
+    page.send_message(
+        json!({ "type": "tool_result", "call": asked["call"], "result": { "items": 1 } }),
+    )
+    .await;
     assert_eq!(page.end(id).await.1.unwrap(), json!({ "items": 1 }));
     // One that is aborted is called off in the page too.
     let id = page.begin("tools.call", call).await;
     let asked = page.until("tool_call").await;
-    page.say(json!({ "type": "abort", "id": id })).await;
-    page.say(json!({ "type": "abort", "id": id })).await;
+    page.send_message(json!({ "type": "abort", "id": id }))
+        .await;
+    page.send_message(json!({ "type": "abort", "id": id }))
+        .await;
     let cancel = page.until("tool_cancel").await;
     assert_eq!(cancel["call"], asked["call"]);
     assert_eq!(page.end(id).await.1.unwrap_err()["code"], "ERR_ABORTED");

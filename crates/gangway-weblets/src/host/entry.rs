@@ -47,9 +47,9 @@ pub(crate) async fn entry(
     State(weblets): State<Arc<Weblets>>,
     Extension(admitted): Extension<Admitted>,
     Path(name): Path<String>,
-    Json(wish): Json<EnterApp>,
+    Json(request): Json<EnterApp>,
 ) -> ApiResult<axum::Json<AppAddress>> {
-    if !is_path(&wish.path) {
+    if !is_path(&request.path) {
         return Err(ApiError::invalid("`path` must begin with a single /"));
     }
     let found = weblets.launches.find_app(&name).await?;
@@ -64,7 +64,7 @@ pub(crate) async fn entry(
     let url = format!(
         "{}/__gangway/enter?code={code}&to={}",
         weblets.http.addresses.server(&found.name),
-        utf8_percent_encode(&wish.path, NON_ALPHANUMERIC)
+        utf8_percent_encode(&request.path, NON_ALPHANUMERIC)
     );
     Ok(axum::Json(AppAddress { url }))
 }

@@ -12,7 +12,7 @@ use super::{OURS, quote::push_text, storage};
 use crate::{
     Weblets,
     launch::seen,
-    token::{Opened, Token},
+    token::{OpenedPage, Token},
 };
 
 /// Creates the context of a page.
@@ -41,7 +41,7 @@ struct Boot<'a> {
 
 pub(super) async fn injection(
     weblets: &Arc<Weblets>,
-    opened: &Opened,
+    opened: &OpenedPage,
     token: &Token,
 ) -> ApiResult<Injection> {
     let launch = &opened.launch;

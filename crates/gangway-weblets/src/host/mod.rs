@@ -17,7 +17,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use gangway_apps::serve::Asked as Wanted;
+use gangway_apps::serve::AppFileRequest as Wanted;
 use gangway_http::{
     app_address::AppRequest,
     auth::Admitted,
@@ -33,8 +33,8 @@ use self::{
 };
 use crate::{
     Weblets,
-    socket::{Since, page, turn_away},
-    token::{Admission, Opened, Shown, Token},
+    socket::{ChannelQuery, page, reject},
+    token::{Admission, OpenedPage, PageAccess, Token},
 };
 
 pub use other_routes::{AppHostRoutes, AppPage};
@@ -63,8 +63,8 @@ pub async fn on_app_host(
         );
     };
     let Some(found) = weblets.apps.called(&asked.app).await else {
-        let words = format!("There is no app {} on this Gangway.", asked.app);
-        return notice(StatusCode::NOT_FOUND, "App not found", &words, None);
+        let text = format!("There is no app {} on this Gangway.", asked.app);
+        return notice(StatusCode::NOT_FOUND, "App not found", &text, None);
     };
     if found.name != asked.app {
         return elsewhere(&weblets, &found, &asked, &request);
@@ -150,8 +150,8 @@ pub(super) fn after<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
         .map(|(_, text)| text)
 }
 
-fn since(uri: &Uri) -> Since {
-    Since {
+fn since(uri: &Uri) -> ChannelQuery {
+    ChannelQuery {
         since: after(uri, "since").map(str::to_owned),
         page: after(uri, "page").map(str::to_owned),
     }
@@ -179,9 +179,11 @@ async fn ours(
             let token = token(&parts.uri).flatten().ok_or_else(missing)?;
             let proof = after(&parts.uri, "proof").unwrap_or_default();
             let (launch, why) = match weblets.launches.shown(&token, proof).await? {
-                Shown::Page(launch) if launch.app == found.name => (Some(*launch), Ending::Gone),
-                Shown::Page(_) | Shown::Unknown => (None, Ending::Gone),
-                Shown::Ended => (None, Ending::Expired),
+                PageAccess::Page(launch) if launch.app == found.name => {
+                    (Some(*launch), Ending::Gone)
+                }
+                PageAccess::Page(_) | PageAccess::Unknown => (None, Ending::Gone),
+                PageAccess::Ended => (None, Ending::Expired),
             };
             if name == "data" {
                 let launch = launch.ok_or_else(|| {
@@ -197,7 +199,7 @@ async fn ours(
             let weblets = Arc::clone(weblets);
             match launch {
                 Some(launch) => page(weblets, launch, since, Admitted::Anyone, upgrade).await,
-                None => turn_away(weblets, upgrade, why),
+                None => reject(weblets, upgrade, why),
             }
         }
         _ => weblets.other_routes.script(&name).ok_or_else(missing),
@@ -217,7 +219,7 @@ async fn file(
         None => None,
         Some(token) => match admitted(weblets, found, token, &parts.headers).await {
             Ok((opened, token)) => Some((opened, token)),
-            Err((status, title, words)) => return notice(status, title, words, Some(&back)),
+            Err((status, title, message)) => return notice(status, title, message, Some(&back)),
         },
     };
     if opened.is_none() && opens {
@@ -238,13 +240,13 @@ async fn file(
     // Content security policies do not support IPv6 addresses; browsers would log an error for each.
     let own = weblets.http.guard.own_origins();
     ancestors.extend(own.filter(|origin| !origin.contains('[')));
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     let injection = match &opened {
         None => None,
         Some((opened, token)) => {
             ancestors.extend(opened.embed_origin.clone());
             let mut keep = |name, value: &str| {
-                kept.push(set_cookie(
+                stored.push(set_cookie(
                     weblets,
                     name,
                     &found.name,
@@ -295,7 +297,10 @@ async fn file(
         HeaderName::from_static("cross-origin-opener-policy"),
         HeaderValue::from_static("same-origin-allow-popups"),
     );
-    for cookie in kept.iter().flat_map(|cookie| HeaderValue::from_str(cookie)) {
+    for cookie in stored
+        .iter()
+        .flat_map(|cookie| HeaderValue::from_str(cookie))
+    {
         headers.append(header::SET_COOKIE, cookie);
     }
     response
@@ -345,14 +350,14 @@ fn opens_a_page(path: &str, headers: &HeaderMap) -> bool {
     !name.contains('.') || name.ends_with(".html") || name.ends_with(".htm")
 }
 
-type Turned = (StatusCode, &'static str, &'static str);
+type StorageRefusal = (StatusCode, &'static str, &'static str);
 
 async fn admitted(
     weblets: &Arc<Weblets>,
     found: &gangway_apps::App,
     token: Option<Token>,
     headers: &HeaderMap,
-) -> Result<(Opened, Token), Turned> {
+) -> Result<(OpenedPage, Token), StorageRefusal> {
     let unknown = (
         StatusCode::NOT_FOUND,
         "Launch not found",

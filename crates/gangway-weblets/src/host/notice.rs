@@ -13,7 +13,12 @@ const STYLE: &str = "html{color-scheme:light dark;background:#fff;color:#17202b}
     h1{font-size:1.4rem}a,a:visited{color:#1a56c8}\
     @media(prefers-color-scheme:dark){html{background:#111418;color:#e6ebf0}a,a:visited{color:#86b0ff}}";
 
-pub(super) fn notice(status: StatusCode, title: &str, words: &str, back: Option<&str>) -> Response {
+pub(super) fn notice(
+    status: StatusCode,
+    title: &str,
+    message: &str,
+    back: Option<&str>,
+) -> Response {
     let link = back.map(|url| {
         format!(
             "<p><a href=\"{}\">Open the app without an agent</a></p>",
@@ -25,7 +30,7 @@ pub(super) fn notice(status: StatusCode, title: &str, words: &str, back: Option<
          <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title>\
          <style>{STYLE}</style>\
          <h1>{title}</h1><p>{}</p>{}</html>",
-        escape(words),
+        escape(message),
         link.unwrap_or_default(),
     );
     let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors *; base-uri 'none'; form-action 'none'";

@@ -13,7 +13,7 @@ use gangway_files::make_private_folder;
 use gangway_http::error::{ApiError, ApiResult};
 
 use super::{after, token};
-use crate::{Weblets, token::Shown};
+use crate::{Weblets, token::PageAccess};
 
 pub(super) const PATH: &str = "/__gangway/storage";
 
@@ -36,7 +36,7 @@ pub(super) async fn answer(
     let token = token(&parts.uri).flatten().ok_or_else(ended)?;
     let proof = after(&parts.uri, "proof").unwrap_or_default();
     match weblets.launches.shown(&token, proof).await? {
-        Shown::Page(launch) if launch.app == found.name => {}
+        PageAccess::Page(launch) if launch.app == found.name => {}
         _ => return Err(ended()),
     }
     let file = weblets.apps.folders.storage(&found.name);

@@ -18,8 +18,10 @@ use gangway_http::{
 
 use crate::{
     Side, Weblets,
-    launch::{Wish, checked_origin},
-    wire::{LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, TellApp, ToldApp},
+    launch::{LaunchRequest, checked_origin},
+    wire::{
+        LaunchApp, LaunchInfo, LaunchedApp, OpenLaunch, OpenedLaunch, SendAppEvent, SentAppEvent,
+    },
 };
 
 pub(crate) async fn find(weblets: &Weblets, id: &str) -> ApiResult<Launch> {
@@ -44,12 +46,12 @@ pub(super) async fn launch(
     State(weblets): State<Arc<Weblets>>,
     Extension(admitted): Extension<Admitted>,
     Path(name): Path<String>,
-    extract::Json(wish): extract::Json<LaunchApp>,
+    extract::Json(request): extract::Json<LaunchApp>,
 ) -> ApiResult<(StatusCode, Json<LaunchedApp>)> {
-    let session = wish.session.as_deref().map(str::parse::<SessionId>);
+    let session = request.session.as_deref().map(str::parse::<SessionId>);
     let session = session.transpose();
     let session =
-        session.map_err(|_| ApiError::no_session(wish.session.as_deref().unwrap_or("")))?;
+        session.map_err(|_| ApiError::no_session(request.session.as_deref().unwrap_or("")))?;
     if let Some(session) = session {
         if !admitted.may(&weblets.http, Scope::Chat) {
             let message = "launching an app in a chat with `session` requires the scope chat";
@@ -60,16 +62,16 @@ pub(super) async fn launch(
             .check_session(&weblets.http, &weblets.hub, session)
             .await?;
     }
-    let wish = Wish {
-        agent: wish.agent.map(Into::into),
-        data: wish.data,
-        config: wish.config,
+    let request = LaunchRequest {
+        agent: request.agent.map(Into::into),
+        data: request.data,
+        config: request.config,
         session,
-        embed_origin: wish.embed_origin,
-        reload: wish.reload,
+        embed_origin: request.embed_origin,
+        reload: request.reload,
         outside: false,
     };
-    let launched = weblets.launches.launch(&name, wish).await?;
+    let launched = weblets.launches.launch(&name, request).await?;
     let answer = LaunchedApp {
         launch_id: launched.launch.id.to_string(),
         url: launched.url,
@@ -113,10 +115,10 @@ pub(super) async fn show(
 pub(super) async fn open(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
-    extract::Json(wish): extract::Json<OpenLaunch>,
+    extract::Json(request): extract::Json<OpenLaunch>,
 ) -> ApiResult<Json<OpenedLaunch>> {
     let launch = find(&weblets, &id).await?;
-    let embed_origin = wish.embed_origin.as_deref().map(checked_origin);
+    let embed_origin = request.embed_origin.as_deref().map(checked_origin);
     let embed_origin = embed_origin.transpose()?;
     if launch.expires_at <= jiff::Timestamp::now() {
         let message = "this launch has ended; launch the app again";
@@ -131,18 +133,18 @@ pub(super) async fn open(
 
 /// Send an event to an app
 #[utoipa::path(post, path = "/api/launches/{id}/events", tag = "apps", params(("id" = String, Path, description = "The launch")),
-    request_body = TellApp, responses(
-    (status = 200, body = ToldApp),
+    request_body = SendAppEvent, responses(
+    (status = 200, body = SentAppEvent),
     (status = 400, body = ApiError),
     (status = 404, body = ApiError),
 ))]
 pub(super) async fn tell(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
-    extract::Json(wish): extract::Json<TellApp>,
-) -> ApiResult<Json<ToldApp>> {
+    extract::Json(request): extract::Json<SendAppEvent>,
+) -> ApiResult<Json<SentAppEvent>> {
     let launch = find(&weblets, &id).await?;
-    if !is_event_name(&wish.event) {
+    if !is_event_name(&request.event) {
         let message =
             "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
         return Err(ApiError::invalid(message));
@@ -151,9 +153,15 @@ pub(super) async fn tell(
     let source = Source::Agent {
         name: launch.agent.name.clone(),
     };
-    let told =
-        weblets
-            .launches
-            .send_event(&session, &launch, wish.event, wish.payload, source, None);
-    Ok(Json(ToldApp { seq: told.await? }))
+    let outgoing = weblets.launches.send_event(
+        &session,
+        &launch,
+        request.event,
+        request.payload,
+        source,
+        None,
+    );
+    Ok(Json(SentAppEvent {
+        seq: outgoing.await?,
+    }))
 }

@@ -23,7 +23,7 @@ use crate::{
 const SENTENCE: usize = 1000;
 
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct AppsQuery {
     query: Option<String>,
 }
 
@@ -60,7 +60,7 @@ fn info(weblets: &Weblets, one: &gangway_apps::App) -> AppInfo {
 ), responses((status = 200, body = AppList), (status = 400, body = ApiError)))]
 pub(super) async fn list(
     State(weblets): State<Arc<Weblets>>,
-    Query(which): Query<Which>,
+    Query(which): Query<AppsQuery>,
 ) -> ApiResult<Json<AppList>> {
     let all = weblets.apps.list().await;
     let found = match which.query {
@@ -93,10 +93,10 @@ pub(super) async fn list(
 ))]
 pub(super) async fn trust(
     State(weblets): State<Arc<Weblets>>,
-    extract::Json(wish): extract::Json<TrustFolder>,
+    extract::Json(request): extract::Json<TrustFolder>,
 ) -> ApiResult<StatusCode> {
     let folders = weblets.apps.folders.clone();
-    let (folder, trusted) = (std::path::PathBuf::from(&wish.folder), wish.trusted);
+    let (folder, trusted) = (std::path::PathBuf::from(&request.folder), request.trusted);
     if !folder.is_absolute() {
         return Err(ApiError::invalid("`folder` must be an absolute path"));
     }

@@ -6,20 +6,20 @@ use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gangway_apps::manifest::is_event_name;
-use gangway_core::{AppNews, AppRefusal, Event, Launch, Logged, Session, Source};
+use gangway_core::{AppEvent, AppRefusal, Event, Launch, Logged, Session, Source};
 use gangway_http::{error::ApiError, socket::to_json};
 use jiff::Timestamp;
 
 use super::{
-    connection::{Done, Next, Side},
+    connection::{ChannelSide, Done, Reaction},
     page::read,
 };
 use crate::{
     Weblets,
     launch::is_ours,
-    order::{Order, Turn},
+    order::{MessageOrder, MessageTurn},
     presence::Present,
-    wire::channel::{AgentSays, AgentTold, AppFault},
+    wire::channel::{AgentClientMessage, AgentServerMessage, AppFault},
 };
 
 /// Size limit of a message.
@@ -33,7 +33,7 @@ pub(super) struct Agent {
     pub(super) weblets: Arc<Weblets>,
     pub(super) session: Arc<Session>,
     pub(super) launch: Arc<Launch>,
-    pub(super) order: Order,
+    pub(super) order: MessageOrder,
     pub(super) _present: Present,
 }
 
@@ -51,12 +51,17 @@ fn refusal(fault: Option<AppFault>) -> AppRefusal {
 }
 
 /// An item as a message to the agent; `None` if it is not for the agent.
-pub(super) fn waiting(launch: &Launch, seq: u64, at: Timestamp, news: &AppNews) -> Option<Bytes> {
+pub(super) fn waiting(
+    launch: &Launch,
+    seq: u64,
+    at: Timestamp,
+    app_event: &AppEvent,
+) -> Option<Bytes> {
     let (timestamp, weblet) = (at.as_millisecond(), launch.app.to_string());
-    let told = match news.clone() {
-        AppNews::Emitted {
+    let message = match app_event.clone() {
+        AppEvent::Emitted {
             id, event, payload, ..
-        } => AgentTold::WebletEvent {
+        } => AgentServerMessage::WebletEvent {
             id,
             event,
             payload,
@@ -64,11 +69,11 @@ pub(super) fn waiting(launch: &Launch, seq: u64, at: Timestamp, news: &AppNews) 
             weblet,
             seq,
         },
-        AppNews::Requested {
+        AppEvent::Requested {
             request,
             action,
             params,
-        } => AgentTold::WebletRequest {
+        } => AgentServerMessage::WebletRequest {
             request_id: request,
             action,
             params,
@@ -78,39 +83,39 @@ pub(super) fn waiting(launch: &Launch, seq: u64, at: Timestamp, news: &AppNews) 
         },
         _ => return None,
     };
-    Some(to_json(&told))
+    Some(to_json(&message))
 }
 
-fn wrong(words: impl Into<String>, id: Option<String>) -> Bytes {
-    let error = words.into();
-    to_json(&AgentTold::Error { error, id })
+fn protocol_error(message: impl Into<String>, id: Option<String>) -> Bytes {
+    let error = message.into();
+    to_json(&AgentServerMessage::Error { error, id })
 }
 
-fn broken(error: gangway_core::Error, id: Option<String>) -> Bytes {
-    wrong(ApiError::from(error).message, id)
+fn server_error(error: gangway_core::Error, id: Option<String>) -> Bytes {
+    protocol_error(ApiError::from(error).message, id)
 }
 
 impl Agent {
-    async fn obey(
+    async fn handle(
         weblets: Arc<Weblets>,
         session: Arc<Session>,
         launch: Arc<Launch>,
-        says: AgentSays,
-        mut turn: Turn,
+        says: AgentClientMessage,
+        mut turn: MessageTurn,
     ) -> Option<Bytes> {
         turn.begin().await;
         let by = launch.agent.name.clone();
         match says {
-            AgentSays::WebletAck { id } => match weblets
+            AgentClientMessage::WebletAck { id } => match weblets
                 .launches
                 .acknowledge(&session, &launch, &id, &by)
                 .await
             {
                 Ok(true) => None,
-                Ok(false) => Some(wrong("event not found", Some(id))),
-                Err(error) => Some(broken(error, Some(id))),
+                Ok(false) => Some(protocol_error("event not found", Some(id))),
+                Err(error) => Some(server_error(error, Some(id))),
             },
-            AgentSays::WebletResponse {
+            AgentClientMessage::WebletResponse {
                 request_id: id,
                 success,
                 result,
@@ -126,14 +131,14 @@ impl Agent {
                     .await
                 {
                     Ok(true) => None,
-                    Ok(false) => Some(wrong("request not found", Some(id))),
-                    Err(error) => Some(broken(error, Some(id))),
+                    Ok(false) => Some(protocol_error("request not found", Some(id))),
+                    Err(error) => Some(server_error(error, Some(id))),
                 }
             }
-            AgentSays::AgentEvent { event, payload, id } => {
+            AgentClientMessage::AgentEvent { event, payload, id } => {
                 if !is_event_name(&event) {
-                    let words = "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
-                    return Some(wrong(words, id));
+                    let message = "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
+                    return Some(protocol_error(message, id));
                 }
                 let source = Source::Agent { name: by };
                 let sent = weblets
@@ -141,53 +146,56 @@ impl Agent {
                     .send_event(&session, &launch, event, payload, source, Some(turn))
                     .await;
                 Some(match sent {
-                    Ok(seq) => to_json(&AgentTold::Sent { id, seq }),
-                    Err(error) => broken(error, id),
+                    Ok(seq) => to_json(&AgentServerMessage::Sent { id, seq }),
+                    Err(error) => server_error(error, id),
                 })
             }
-            AgentSays::Ping {} => Some(to_json(&AgentTold::Pong)),
+            AgentClientMessage::Ping {} => Some(to_json(&AgentServerMessage::Pong)),
         }
     }
 }
 
-impl Side for Agent {
-    fn heard(&mut self, text: Utf8Bytes) -> Next {
+impl ChannelSide for Agent {
+    fn on_message(&mut self, text: Utf8Bytes) -> Reaction {
         if text.len() > MESSAGE {
-            let words = format!("a message must be at most {MESSAGE} bytes");
-            return Next::Say(vec![wrong(words, None)]);
+            let message = format!("a message must be at most {MESSAGE} bytes");
+            return Reaction::Say(vec![protocol_error(message, None)]);
         }
-        match read::<AgentSays>(&text, "weblet-ack, weblet-response, agent-event, ping") {
+        match read::<AgentClientMessage>(&text, "weblet-ack, weblet-response, agent-event, ping") {
             Ok(says) => {
                 let turn = self.order.next();
                 let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
-                let obey = Self::obey(weblets, session, Arc::clone(&self.launch), says, turn);
-                Next::Work(Box::pin(async move {
+                let obey = Self::handle(weblets, session, Arc::clone(&self.launch), says, turn);
+                Reaction::Work(Box::pin(async move {
                     Done::Say(obey.await.into_iter().collect())
                 }))
             }
-            Err((words, id)) => Next::Say(vec![wrong(words, id)]),
+            Err((message, id)) => Reaction::Say(vec![protocol_error(message, id)]),
         }
     }
 
     fn done(&mut self, done: Done) -> Vec<Bytes> {
         match done {
-            Done::Say(said) => said,
+            Done::Say(message) => message,
             Done::Kept(..) | Done::Lost(..) | Done::Answered(..) => Vec::new(),
         }
     }
 
-    fn logged(&mut self, logged: &Arc<Logged>) -> Next {
-        let Event::App { launch, news, .. } = &logged.event else {
-            return Next::Say(Vec::new());
+    fn logged(&mut self, logged: &Arc<Logged>) -> Reaction {
+        let Event::App {
+            launch, app_event, ..
+        } = &logged.event
+        else {
+            return Reaction::Say(Vec::new());
         };
-        let mine = match news {
-            AppNews::Emitted { taken, .. } => !taken,
-            AppNews::Requested { action, .. } => !is_ours(&self.launch, action),
+        let mine = match app_event {
+            AppEvent::Emitted { taken, .. } => !taken,
+            AppEvent::Requested { action, .. } => !is_ours(&self.launch, action),
             _ => false,
         };
         let mine = mine && *launch == self.launch.id;
-        let said = mine.then(|| waiting(&self.launch, logged.seq, logged.at, news));
-        Next::Say(said.flatten().into_iter().collect())
+        let message = mine.then(|| waiting(&self.launch, logged.seq, logged.at, app_event));
+        Reaction::Say(message.flatten().into_iter().collect())
     }
 
     fn other(&mut self) -> BoxFuture<'_, Bytes> {
@@ -195,7 +203,7 @@ impl Side for Agent {
     }
 
     fn closing(&self, reason: &str, message: &str) -> Bytes {
-        to_json(&AgentTold::Closing {
+        to_json(&AgentServerMessage::Closing {
             reason: reason.to_owned(),
             message: message.to_owned(),
         })

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
-use gangway_core::{AppRefusal, Ended, Logged, Subscription};
+use gangway_core::{AppRefusal, Logged, Subscription, SubscriptionEnd};
 use gangway_http::{
     auth::Admitted,
     metrics::Counted,
@@ -24,7 +24,7 @@ const CHUNK: usize = 64 << 10;
 const AT_ONCE: usize = 256;
 
 /// The reaction to a message or event.
-pub(super) enum Next {
+pub(super) enum Reaction {
     Say(Vec<Bytes>),
     /// Done first, in order.
     Work(BoxFuture<'static, Done>),
@@ -40,12 +40,12 @@ pub(super) enum Done {
     Answered(String, Result<Value, AppRefusal>),
 }
 
-pub(super) trait Side: Send {
-    fn heard(&mut self, text: Utf8Bytes) -> Next;
+pub(super) trait ChannelSide: Send {
+    fn on_message(&mut self, text: Utf8Bytes) -> Reaction;
 
     fn done(&mut self, done: Done) -> Vec<Bytes>;
 
-    fn logged(&mut self, logged: &Arc<Logged>) -> Next;
+    fn logged(&mut self, logged: &Arc<Logged>) -> Reaction;
 
     /// Waits for another message to send.
     fn other(&mut self) -> BoxFuture<'_, Bytes>;
@@ -69,7 +69,7 @@ pub(super) async fn run(
     socket: WebSocket,
     subscription: Subscription,
     first: Vec<Bytes>,
-    side: impl Side,
+    side: impl ChannelSide,
 ) {
     let _counted = Counted::new(&weblets.http.metrics.readers);
     let expiry = side.ends_at().map(|end| {
@@ -96,16 +96,16 @@ struct Connection<S> {
     expiry: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: Side> Connection<S> {
-    fn follow(&mut self, next: Next) {
+impl<S: ChannelSide> Connection<S> {
+    fn follow(&mut self, next: Reaction) {
         match next {
-            Next::Say(said) => self.out.extend(said),
-            Next::Work(work) => self.work.push_back(work),
+            Reaction::Say(message) => self.out.extend(message),
+            Reaction::Work(work) => self.work.push_back(work),
         }
     }
 }
 
-impl<S: Side> Peer for Connection<S> {
+impl<S: ChannelSide> Peer for Connection<S> {
     const FOLLOWS_LOG: bool = true;
 
     async fn ready(&mut self) -> Result<(), Ending> {
@@ -130,7 +130,7 @@ impl<S: Side> Peer for Connection<S> {
                     }
                 }
                 // The launch is deleted with its session, so reconnecting is pointless.
-                Ok(Err(Ended::Deleted)) => return Err(Ending::Gone),
+                Ok(Err(SubscriptionEnd::Deleted)) => return Err(Ending::Gone),
                 Ok(Err(why)) => return Err(Ending::Log(why)),
                 Err(error) => return Err(Ending::unreadable(&error)),
             },
@@ -144,10 +144,10 @@ impl<S: Side> Peer for Connection<S> {
         self.out.pop_front().map(text_message)
     }
 
-    fn incoming(&mut self, message: Incoming) -> socket::Next {
+    fn incoming(&mut self, message: Incoming) -> socket::Handled {
         match message {
             Incoming::Text(text) => {
-                let next = self.side.heard(text);
+                let next = self.side.on_message(text);
                 self.follow(next);
             }
             Incoming::Binary => self
@@ -155,7 +155,7 @@ impl<S: Side> Peer for Connection<S> {
                 .push_back(wrong("binary messages are not supported; send JSON text")),
             Incoming::Control => {}
         }
-        socket::Next::Counted
+        socket::Handled::Counted
     }
 
     fn closed(&mut self) {
@@ -167,12 +167,12 @@ impl<S: Side> Peer for Connection<S> {
     }
 
     fn closing(&self, why: Ending) -> Option<Message> {
-        let (reason, message, _) = why.words();
+        let (reason, message, _) = why.close_info();
         Some(text_message(self.side.closing(reason, message)))
     }
 }
 
 /// The error of both sides for a message that neither can decode.
-fn wrong(words: &str) -> Bytes {
-    gangway_http::socket::to_json(&serde_json::json!({ "type": "error", "error": words }))
+fn wrong(message: &str) -> Bytes {
+    gangway_http::socket::to_json(&serde_json::json!({ "type": "error", "error": message }))
 }

@@ -35,10 +35,10 @@ use self::{
 };
 use crate::{
     Side, Weblets,
-    order::Order,
+    order::MessageOrder,
     routes::launch::find,
     view::{View, page_of},
-    wire::channel::{AgentTold, PageTold},
+    wire::channel::{AgentServerMessage, PageServerMessage},
 };
 
 /// Size limit of a frame: twice that of a message, so that one somewhat too large gets an error.
@@ -51,7 +51,7 @@ const PAGE: usize = 100;
 const FAREWELL: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize, Default)]
-pub(super) struct Since {
+pub(super) struct ChannelQuery {
     pub(super) since: Option<String>,
     /// Chosen by the page; the same when it reconnects.
     pub(super) page: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) async fn for_agent(
         .inbox(&launch)
         .waiting(&weblets.launches, &launch)
         .await?;
-    let mut first = vec![to_json(&AgentTold::Welcome {
+    let mut first = vec![to_json(&AgentServerMessage::Welcome {
         launch_id: launch.id.to_string(),
         app: launch.app.to_string(),
         session_id: launch.session.to_string(),
@@ -82,14 +82,14 @@ pub(crate) async fn for_agent(
     first.extend(
         items
             .iter()
-            .filter_map(|item| waiting(&launch, item.seq, item.at, &item.news)),
+            .filter_map(|item| waiting(&launch, item.seq, item.at, &item.app_event)),
     );
     let subscription = session.subscribe(read);
     let side = Agent {
         weblets: Arc::clone(&weblets),
         session,
         launch,
-        order: Order::default(),
+        order: MessageOrder::default(),
         _present: present,
     };
     Ok(upgrade.on_upgrade(move |socket| {
@@ -109,28 +109,28 @@ pub(crate) async fn for_agent(
 pub(crate) async fn for_page(
     State(weblets): State<Arc<Weblets>>,
     Path(id): Path<String>,
-    Query(since): Query<Since>,
+    Query(since): Query<ChannelQuery>,
     Extension(admitted): Extension<Admitted>,
     upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
     match find(&weblets, &id).await {
         Ok(launch) => page(weblets, launch, since, admitted, upgrade).await,
         Err(error) if error.status == StatusCode::NOT_FOUND => {
-            turn_away(weblets, upgrade, Ending::Gone)
+            reject(weblets, upgrade, Ending::Gone)
         }
         Err(error) => Err(error),
     }
 }
 
 /// Sends the reason on the channel itself: a browser tells its page nothing about a refused upgrade.
-pub(super) fn turn_away(
+pub(super) fn reject(
     weblets: Arc<Weblets>,
     upgrade: UpgradeResult,
     why: Ending,
 ) -> ApiResult<Response> {
     let upgrade = socket::upgrade(upgrade, Frames::of(FRAME))?;
-    let (reason, message, _) = why.words();
-    let last = text_message(to_json(&PageTold::Closing {
+    let (reason, message, _) = why.close_info();
+    let last = text_message(to_json(&PageServerMessage::Closing {
         reason: reason.to_owned(),
         message: message.to_owned(),
     }));
@@ -147,12 +147,12 @@ pub(super) fn turn_away(
 pub(super) async fn page(
     weblets: Arc<Weblets>,
     mut launch: Launch,
-    since: Since,
+    since: ChannelQuery,
     admitted: Admitted,
     upgrade: UpgradeResult,
 ) -> ApiResult<Response> {
     if launch.expires_at <= jiff::Timestamp::now() {
-        return turn_away(weblets, upgrade, Ending::Expired);
+        return reject(weblets, upgrade, Ending::Expired);
     }
     let key = since.page.clone();
     if key.as_ref().is_some_and(|page| page.len() > PAGE) {
@@ -163,7 +163,7 @@ pub(super) async fn page(
     launch.data.clear();
     launch.config.clear();
     let session = match weblets.hub.open(launch.session).await {
-        Err(Error::SessionNotFound(_)) => return turn_away(weblets, upgrade, Ending::Gone),
+        Err(Error::SessionNotFound(_)) => return reject(weblets, upgrade, Ending::Gone),
         found => found?,
     };
     let upgrade = socket::upgrade(upgrade, Frames::of(FRAME))?;
@@ -196,7 +196,7 @@ pub(super) async fn page(
         watch,
         events: HashMap::new(),
         early: HashSet::new(),
-        order: Order::default(),
+        order: MessageOrder::default(),
         requests: HashSet::new(),
         _present: weblets.launches.presence.enter(launch.id, Side::Page),
         launch: Arc::new(launch),
@@ -222,16 +222,19 @@ async fn watch(app: &gangway_apps::App) -> Option<Watch> {
 }
 
 /// Subscribes from the right number, and returns the first message.
-async fn begin(session: &Arc<Session>, since: Since) -> ApiResult<(Subscription, Vec<PageTold>)> {
+async fn begin(
+    session: &Arc<Session>,
+    since: ChannelQuery,
+) -> ApiResult<(Subscription, Vec<PageServerMessage>)> {
     let head = session.head();
-    let mut first = vec![PageTold::Welcome { seq: head }];
+    let mut first = vec![PageServerMessage::Welcome { seq: head }];
     match feed::resume(session, since.since.as_deref()).await? {
         Start::Resumed(subscription) => {
             let seq = subscription.after();
-            return Ok((subscription, vec![PageTold::Welcome { seq }]));
+            return Ok((subscription, vec![PageServerMessage::Welcome { seq }]));
         }
         Start::Now => {}
-        Start::Gap(_) => first.push(PageTold::Resync { seq: head }),
+        Start::Gap(_) => first.push(PageServerMessage::Resync { seq: head }),
     }
     Ok((session.subscribe(head), first))
 }

@@ -9,20 +9,20 @@ use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gangway_apps::manifest::is_event_name;
-use gangway_core::{AppNews, AppRefusal, Error, Event, Launch, Logged, Session, ToolError};
+use gangway_core::{AppEvent, AppRefusal, Error, Event, Launch, Logged, Session, ToolError};
 use gangway_files::Watch;
 use gangway_http::socket::to_json;
 use gangway_pages::{Connected, OfferedTool, ToPage, ToolProblem};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::connection::{Done, Next, Side};
+use super::connection::{ChannelSide, Done, Reaction};
 use crate::{
     Weblets,
     deliver::{Emit, Request},
-    order::Order,
+    order::MessageOrder,
     presence::Present,
-    wire::channel::{AppFault, PageSays, PageTold},
+    wire::channel::{AppFault, PageClientMessage, PageServerMessage},
 };
 
 /// Limits of a message in bytes, and of ids and names in characters.
@@ -47,7 +47,7 @@ pub(super) struct Page {
     pub(super) events: HashMap<String, bool>,
     /// Events that the agent acknowledged before the store did.
     pub(super) early: HashSet<String>,
-    pub(super) order: Order,
+    pub(super) order: MessageOrder,
     /// It as a page of its session, with its tools.
     pub(super) page: Connected,
     /// Pending requests.
@@ -55,13 +55,13 @@ pub(super) struct Page {
     pub(super) _present: Present,
 }
 
-fn told(message: &PageTold) -> Bytes {
+fn encode(message: &PageServerMessage) -> Bytes {
     to_json(message)
 }
 
-fn wrong(words: impl Into<String>, id: Option<String>) -> Next {
-    let error = words.into();
-    Next::Say(vec![told(&PageTold::Error { error, id })])
+fn protocol_error(message: impl Into<String>, id: Option<String>) -> Reaction {
+    let error = message.into();
+    Reaction::Say(vec![encode(&PageServerMessage::Error { error, id })])
 }
 
 fn response(request_id: String, result: Result<Value, AppRefusal>) -> Bytes {
@@ -69,7 +69,7 @@ fn response(request_id: String, result: Result<Value, AppRefusal>) -> Bytes {
         Ok(result) => (true, Some(result), None),
         Err(why) => (false, None, Some(why.into())),
     };
-    told(&PageTold::WebletResponse {
+    encode(&PageServerMessage::WebletResponse {
         request_id,
         success,
         result,
@@ -86,11 +86,11 @@ fn refused(code: &str, message: impl Into<String>) -> AppRefusal {
 
 fn nack(id: String, why: AppRefusal) -> Bytes {
     let error: AppFault = why.into();
-    told(&PageTold::WebletNack { id, error })
+    encode(&PageServerMessage::WebletNack { id, error })
 }
 
 /// An internal error as the app sees it.
-fn broken(code: &str, error: &gangway_core::Error) -> AppRefusal {
+fn app_error(code: &str, error: &gangway_core::Error) -> AppRefusal {
     let code = match error {
         gangway_core::Error::TooDeep { .. } => "E-AGT-002",
         _ => code,
@@ -104,60 +104,68 @@ impl Page {
         self.events.len() + self.requests.len() >= WAITING
     }
 
-    fn emitted(&mut self, id: String, event: String, payload: Value) -> Next {
+    fn emitted(&mut self, id: String, event: String, payload: Value) -> Reaction {
         if id.is_empty() || id.len() > ID {
-            return wrong(format!("`id` must be 1 to {ID} characters"), None);
+            return protocol_error(format!("`id` must be 1 to {ID} characters"), None);
         }
         if event.len() > NAME || !is_event_name(&event) {
             let event: String = event.chars().take(NAME).collect();
-            let words = format!("Invalid event name: {event}. Use lowercase with hyphens.");
-            return Next::Say(vec![nack(id, refused("E-AGT-001", words))]);
+            let message = format!("Invalid event name: {event}. Use lowercase with hyphens.");
+            return Reaction::Say(vec![nack(id, refused("E-AGT-001", message))]);
         }
         if !self.events.contains_key(&id) && self.waits() {
-            let words = format!("this page can have at most {WAITING} pending events and requests");
-            return Next::Say(vec![nack(id, refused("E-AGT-003", words))]);
+            let message =
+                format!("this page can have at most {WAITING} pending events and requests");
+            return Reaction::Say(vec![nack(id, refused("E-AGT-003", message))]);
         }
         self.events.insert(id.clone(), false);
         let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
         let (launch, about) = (Arc::clone(&self.launch), self.about.clone());
         let mut turn = self.order.next();
-        Next::Work(Box::pin(async move {
+        Reaction::Work(Box::pin(async move {
             turn.begin().await;
             let emit = Emit {
                 id: id.clone(),
                 event,
                 payload,
             };
-            let kept = weblets
+            let stored = weblets
                 .receive_event(&session, &launch, about.as_deref(), emit, turn)
                 .await;
-            match kept {
+            match stored {
                 Ok(Ok(taken)) => Done::Kept(id, taken),
                 Ok(Err(why)) => Done::Lost(id, why),
                 // The channel is closing, which fails everything that is pending.
                 Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
-                Err(error) => Done::Lost(id, broken("E-AGT-003", &error)),
+                Err(error) => Done::Lost(id, app_error("E-AGT-003", &error)),
             }
         }))
     }
 
-    fn requested(&mut self, request_id: String, action: String, params: Value) -> Next {
+    fn requested(&mut self, request_id: String, action: String, params: Value) -> Reaction {
         if request_id.is_empty() || request_id.len() > ID {
-            return wrong(format!("`requestId` must be 1 to {ID} characters"), None);
+            return protocol_error(format!("`requestId` must be 1 to {ID} characters"), None);
         }
         if action.is_empty() || action.chars().count() > NAME {
-            let words = format!("`action` must be 1 to {NAME} characters");
-            return Next::Say(vec![response(request_id, Err(refused("E-AGT-006", words)))]);
+            let message = format!("`action` must be 1 to {NAME} characters");
+            return Reaction::Say(vec![response(
+                request_id,
+                Err(refused("E-AGT-006", message)),
+            )]);
         }
         if !self.requests.contains(&request_id) && self.waits() {
-            let words = format!("this page can have at most {WAITING} pending events and requests");
-            return Next::Say(vec![response(request_id, Err(refused("E-AGT-005", words)))]);
+            let message =
+                format!("this page can have at most {WAITING} pending events and requests");
+            return Reaction::Say(vec![response(
+                request_id,
+                Err(refused("E-AGT-005", message)),
+            )]);
         }
         self.requests.insert(request_id.clone());
         let (weblets, session) = (Arc::clone(&self.weblets), Arc::clone(&self.session));
         let launch = Arc::clone(&self.launch);
         let mut turn = self.order.next();
-        Next::Work(Box::pin(async move {
+        Reaction::Work(Box::pin(async move {
             turn.begin().await;
             let request = Request {
                 id: request_id.clone(),
@@ -170,18 +178,18 @@ impl Page {
             {
                 Ok(Some(answer)) => Done::Answered(request_id, answer),
                 Ok(None) | Err(Error::SessionNotFound(_)) => Done::Say(Vec::new()),
-                Err(error) => Done::Answered(request_id, Err(broken("E-AGT-005", &error))),
+                Err(error) => Done::Answered(request_id, Err(app_error("E-AGT-005", &error))),
             }
         }))
     }
 
     /// The page no longer waits, so it must not be delivered later.
-    fn cancelled(&mut self, id: String) -> Next {
+    fn cancelled(&mut self, id: String) -> Reaction {
         self.events.remove(&id);
         self.early.remove(&id);
         self.requests.remove(&id);
         let (weblets, launch) = (Arc::clone(&self.weblets), Arc::clone(&self.launch));
-        Next::Work(Box::pin(async move {
+        Reaction::Work(Box::pin(async move {
             let inbox = weblets.launches.inbox(&launch);
             if let Err(error) = inbox.cancel(&weblets.launches, &launch, &id).await {
                 tracing::warn!(%error, "cannot cancel an event of an app");
@@ -191,16 +199,16 @@ impl Page {
     }
 
     /// The tools that the page offers now, all of them.
-    fn offered(&mut self, tools: Vec<OfferedTool>, reset: bool) -> Next {
+    fn offered(&mut self, tools: Vec<OfferedTool>, reset: bool) -> Reaction {
         let accepted = self.page.offer(tools, reset);
-        Next::Say(vec![told(&PageTold::ToolsOffered {
+        Reaction::Say(vec![encode(&PageServerMessage::ToolsOffered {
             server: accepted.server,
             tools: accepted.tools,
             refused: accepted.refused,
         })])
     }
 
-    fn returned(&mut self, call: u64, result: Result<Value, Option<AppFault>>) -> Next {
+    fn returned(&mut self, call: u64, result: Result<Value, Option<AppFault>>) -> Reaction {
         let result = result.map_err(|fault| {
             let message = fault.and_then(|fault| fault.message);
             ToolError::from(ToolProblem {
@@ -208,41 +216,43 @@ impl Page {
             })
         });
         match self.page.answer(call, result) {
-            true => Next::Say(Vec::new()),
+            true => Reaction::Say(Vec::new()),
             // It may have timed out, or been cancelled.
-            false => wrong(format!("no call {call} of a tool is open"), None),
+            false => protocol_error(format!("no call {call} of a tool is open"), None),
         }
     }
 
     /// Sent once the event is stored too.
-    fn acknowledge(&mut self, id: String) -> Next {
+    fn acknowledge(&mut self, id: String) -> Reaction {
         self.events.remove(&id);
         let weblets = Arc::clone(&self.weblets);
-        Next::Work(Box::pin(async move {
+        Reaction::Work(Box::pin(async move {
             match weblets.hub.settled().await {
-                Ok(()) => Done::Say(vec![told(&PageTold::WebletAck { id })]),
-                Err(error) => Done::Say(vec![nack(id, broken("E-AGT-003", &error))]),
+                Ok(()) => Done::Say(vec![encode(&PageServerMessage::WebletAck { id })]),
+                Err(error) => Done::Say(vec![nack(id, app_error("E-AGT-003", &error))]),
             }
         }))
     }
 }
 
-impl Side for Page {
-    fn heard(&mut self, text: Utf8Bytes) -> Next {
+impl ChannelSide for Page {
+    fn on_message(&mut self, text: Utf8Bytes) -> Reaction {
         if text.len() > MESSAGE {
-            let words = format!("a message must be at most {MESSAGE} bytes");
-            return wrong(words, None);
+            let message = format!("a message must be at most {MESSAGE} bytes");
+            return protocol_error(message, None);
         }
-        match read::<PageSays>(&text, KNOWN) {
-            Ok(PageSays::WebletEvent { id, event, payload }) => self.emitted(id, event, payload),
-            Ok(PageSays::WebletRequest {
+        match read::<PageClientMessage>(&text, KNOWN) {
+            Ok(PageClientMessage::WebletEvent { id, event, payload }) => {
+                self.emitted(id, event, payload)
+            }
+            Ok(PageClientMessage::WebletRequest {
                 request_id,
                 action,
                 params,
             }) => self.requested(request_id, action, params),
-            Ok(PageSays::WebletCancel { id }) => self.cancelled(id),
-            Ok(PageSays::WebletTools { tools, reset }) => self.offered(tools, reset),
-            Ok(PageSays::WebletToolResult {
+            Ok(PageClientMessage::WebletCancel { id }) => self.cancelled(id),
+            Ok(PageClientMessage::WebletTools { tools, reset }) => self.offered(tools, reset),
+            Ok(PageClientMessage::WebletToolResult {
                 call,
                 success,
                 result,
@@ -254,14 +264,14 @@ impl Side for Page {
                     false => Err(error),
                 },
             ),
-            Ok(PageSays::Ping {}) => Next::Say(vec![told(&PageTold::Pong)]),
-            Err((words, id)) => wrong(words, id),
+            Ok(PageClientMessage::Ping {}) => Reaction::Say(vec![encode(&PageServerMessage::Pong)]),
+            Err((message, id)) => protocol_error(message, id),
         }
     }
 
     fn done(&mut self, done: Done) -> Vec<Bytes> {
         match done {
-            Done::Say(said) => said,
+            Done::Say(message) => message,
             Done::Lost(id, why) => {
                 self.events.remove(&id);
                 self.early.remove(&id);
@@ -270,7 +280,7 @@ impl Side for Page {
             Done::Kept(id, taken) => {
                 if taken || self.early.remove(&id) {
                     self.events.remove(&id);
-                    return vec![told(&PageTold::WebletAck { id })];
+                    return vec![encode(&PageServerMessage::WebletAck { id })];
                 }
                 self.events.insert(id, true);
                 Vec::new()
@@ -282,33 +292,38 @@ impl Side for Page {
         }
     }
 
-    fn logged(&mut self, logged: &Arc<Logged>) -> Next {
-        let Event::App { launch, news, .. } = &logged.event else {
-            return Next::Say(Vec::new());
+    fn logged(&mut self, logged: &Arc<Logged>) -> Reaction {
+        let Event::App {
+            launch, app_event, ..
+        } = &logged.event
+        else {
+            return Reaction::Say(Vec::new());
         };
         if *launch != self.launch.id {
-            return Next::Say(Vec::new());
+            return Reaction::Say(Vec::new());
         }
-        match news {
-            AppNews::Taken { id, .. } => match self.events.get(id) {
+        match app_event {
+            AppEvent::Taken { id, .. } => match self.events.get(id) {
                 Some(true) => self.acknowledge(id.clone()),
                 Some(false) => {
                     self.early.insert(id.clone());
-                    Next::Say(Vec::new())
+                    Reaction::Say(Vec::new())
                 }
-                None => Next::Say(Vec::new()),
+                None => Reaction::Say(Vec::new()),
             },
-            AppNews::Answered {
+            AppEvent::Answered {
                 request, result, ..
             } if self.requests.remove(request) => {
-                Next::Say(vec![response(request.clone(), result.clone())])
+                Reaction::Say(vec![response(request.clone(), result.clone())])
             }
-            AppNews::Told { event, payload, .. } => Next::Say(vec![told(&PageTold::AgentEvent {
-                event: event.clone(),
-                payload: payload.clone(),
-                seq: logged.seq,
-            })]),
-            _ => Next::Say(Vec::new()),
+            AppEvent::Told { event, payload, .. } => {
+                Reaction::Say(vec![encode(&PageServerMessage::AgentEvent {
+                    event: event.clone(),
+                    payload: payload.clone(),
+                    seq: logged.seq,
+                })])
+            }
+            _ => Reaction::Say(Vec::new()),
         }
     }
 
@@ -324,14 +339,14 @@ impl Side for Page {
                 std::future::pending().await
             };
             tokio::select! {
-                () = changed => told(&PageTold::Reload),
-                next = page.next() => told(&match next {
-                    ToPage::Call(call) => PageTold::ToolCall {
+                () = changed => encode(&PageServerMessage::Reload),
+                next = page.next() => encode(&match next {
+                    ToPage::Call(call) => PageServerMessage::ToolCall {
                         call: call.call,
                         name: call.tool,
                         arguments: Value::clone(&call.arguments),
                     },
-                    ToPage::Cancel(call) => PageTold::ToolCancel { call },
+                    ToPage::Cancel(call) => PageServerMessage::ToolCancel { call },
                 }),
             }
         })
@@ -346,7 +361,7 @@ impl Side for Page {
     }
 
     fn closing(&self, reason: &str, message: &str) -> Bytes {
-        told(&PageTold::Closing {
+        encode(&PageServerMessage::Closing {
             reason: reason.to_owned(),
             message: message.to_owned(),
         })

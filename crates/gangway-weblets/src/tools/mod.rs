@@ -7,7 +7,7 @@ use std::{future::ready, sync::Arc, time::Duration};
 use futures_util::future::BoxFuture;
 use gangway_apps::{manifest::is_event_name, rank::rank};
 use gangway_core::{
-    AppAgent, AppNews, AppRefusal, Caller, Launch, OWN, SessionId, Source, Tool, ToolError,
+    AppAgent, AppEvent, AppRefusal, Caller, Launch, OWN, SessionId, Source, Tool, ToolError,
     ToolName, ToolSource, parse_arguments, session_meant, tool_error,
 };
 use gangway_http::error::ApiError;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::{
     Launches, Side,
     inbox::Item,
-    launch::{Wish, is_version},
+    launch::{LaunchRequest, is_version},
 };
 
 /// Default and maximum milliseconds to wait for an event.
@@ -31,13 +31,13 @@ pub struct WebletTools {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListParams {
     query: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Open {
+struct OpenParams {
     app: String,
     agent: Option<String>,
     #[serde(default)]
@@ -49,14 +49,14 @@ struct Open {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Next {
+struct NextParams {
     launch_id: String,
     timeout_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Respond {
+struct RespondParams {
     launch_id: String,
     request_id: String,
     #[serde(default)]
@@ -77,7 +77,7 @@ enum Fault {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Send {
+struct SendParams {
     launch_id: String,
     event: String,
     #[serde(default)]
@@ -145,13 +145,13 @@ impl ToolSource for WebletTools {
     }
 }
 
-fn told(error: ApiError) -> ToolError {
+fn failure(error: ApiError) -> ToolError {
     ToolError::Failed(error.message)
 }
 
-async fn list(launches: &Launches, wish: List) -> Result<Value, ToolError> {
+async fn list(launches: &Launches, args: ListParams) -> Result<Value, ToolError> {
     let all = launches.apps.list().await;
-    let found = match wish.query.as_deref().map(str::trim) {
+    let found = match args.query.as_deref().map(str::trim) {
         None | Some("") => all,
         Some(query) => rank(Some(query), &all)
             .into_iter()
@@ -179,19 +179,19 @@ async fn list(launches: &Launches, wish: List) -> Result<Value, ToolError> {
     Ok(json!({ "apps": apps }))
 }
 
-async fn open(launches: &Launches, caller: &Caller, wish: Open) -> Result<Value, ToolError> {
-    let session = match (&wish.session_id, caller.session) {
+async fn open(launches: &Launches, caller: &Caller, args: OpenParams) -> Result<Value, ToolError> {
+    let session = match (&args.session_id, caller.session) {
         (None, None) => None,
         _ => Some(
             session_meant(
                 &*launches.hub().map_err(tool_error)?,
                 caller,
-                wish.session_id.as_deref(),
+                args.session_id.as_deref(),
             )
             .await?,
         ),
     };
-    let name = wish.agent.unwrap_or_else(|| match &caller.source {
+    let name = args.agent.unwrap_or_else(|| match &caller.source {
         Source::Agent { name } => name.clone(),
         _ => "agent".to_owned(),
     });
@@ -207,16 +207,19 @@ async fn open(launches: &Launches, caller: &Caller, wish: Open) -> Result<Value,
         },
         capabilities: Vec::new(),
     };
-    let wish_for = Wish {
+    let wish_for = LaunchRequest {
         // A built-in agent is the agent of its session.
         agent: (!own).then_some(agent),
         outside: !own,
-        data: wish.data,
-        config: wish.config,
+        data: args.data,
+        config: args.config,
         session,
-        ..Wish::default()
+        ..LaunchRequest::default()
     };
-    let launched = launches.launch(&wish.app, wish_for).await.map_err(told)?;
+    let launched = launches
+        .launch(&args.app, wish_for)
+        .await
+        .map_err(failure)?;
     Ok(json!({
         "launchId": launched.launch.id, "url": launched.url, "expiresAt": launched.launch.expires_at,
         "sessionId": launched.launch.session.to_string(), "warnings": launched.warnings,
@@ -257,24 +260,27 @@ async fn find(launches: &Launches, caller: &Caller, id: &str) -> Result<Launch, 
     }
 }
 
-async fn next(launches: &Launches, caller: &Caller, wish: Next) -> Result<Value, ToolError> {
-    let launch = find(launches, caller, &wish.launch_id).await?;
+async fn next(launches: &Launches, caller: &Caller, args: NextParams) -> Result<Value, ToolError> {
+    let launch = find(launches, caller, &args.launch_id).await?;
     if launch.in_house {
-        let words =
+        let message =
             "this app was launched for a built-in agent, which receives its events directly";
-        return Err(ToolError::Failed(words.to_owned()));
+        return Err(ToolError::Failed(message.to_owned()));
     }
-    let wait = Duration::from_millis(wish.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
+    let wait = Duration::from_millis(args.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT));
     let _present = launches.presence.enter(launch.id, Side::Agent);
     let inbox = launches.inbox(&launch);
     let item = inbox.next(launches, &launch, Instant::now() + wait).await;
-    let Some(Item { seq, at, news, .. }) = item.map_err(tool_error)? else {
+    let Some(Item {
+        seq, at, app_event, ..
+    }) = item.map_err(tool_error)?
+    else {
         return Ok(json!({ "event": null }));
     };
     let weblet = launch.app.to_string();
     let timestamp = at.as_millisecond();
-    Ok(match news {
-        AppNews::Emitted {
+    Ok(match app_event {
+        AppEvent::Emitted {
             id, event, payload, ..
         } => {
             let session = launches
@@ -294,7 +300,7 @@ async fn next(launches: &Launches, caller: &Caller, wish: Next) -> Result<Value,
                 "id": id, "timestamp": timestamp, "weblet": weblet, "seq": seq,
             } })
         }
-        AppNews::Requested {
+        AppEvent::Requested {
             request,
             action,
             params,
@@ -306,8 +312,12 @@ async fn next(launches: &Launches, caller: &Caller, wish: Next) -> Result<Value,
     })
 }
 
-async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<Value, ToolError> {
-    let launch = find(launches, caller, &wish.launch_id).await?;
+async fn respond(
+    launches: &Launches,
+    caller: &Caller,
+    args: RespondParams,
+) -> Result<Value, ToolError> {
+    let launch = find(launches, caller, &args.launch_id).await?;
     let session = launches
         .hub()
         .map_err(tool_error)?
@@ -315,11 +325,11 @@ async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<
         .await
         .map_err(tool_error)?;
     let short = |text: String| text.chars().take(2000).collect::<String>();
-    let result = match wish.error {
-        None => Ok(wish.result),
+    let result = match args.error {
+        None => Ok(args.result),
         Some(fault) => {
             let (code, message) = match fault {
-                Fault::Words(words) => (None, Some(words)),
+                Fault::Words(reason) => (None, Some(reason)),
                 Fault::Whole { code, message } => (code, message),
             };
             Err(AppRefusal {
@@ -329,7 +339,7 @@ async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<
         }
     };
     let by = launch.agent.name.clone();
-    let answered = launches.answer_request(&session, &launch, &wish.request_id, result, &by);
+    let answered = launches.answer_request(&session, &launch, &args.request_id, result, &by);
     match answered.await.map_err(tool_error)? {
         true => Ok(json!({ "answered": true })),
         false => Err(ToolError::Failed(
@@ -338,12 +348,12 @@ async fn respond(launches: &Launches, caller: &Caller, wish: Respond) -> Result<
     }
 }
 
-async fn send(launches: &Launches, caller: &Caller, wish: Send) -> Result<Value, ToolError> {
-    let launch = find(launches, caller, &wish.launch_id).await?;
-    if !is_event_name(&wish.event) {
-        let words =
+async fn send(launches: &Launches, caller: &Caller, args: SendParams) -> Result<Value, ToolError> {
+    let launch = find(launches, caller, &args.launch_id).await?;
+    if !is_event_name(&args.event) {
+        let message =
             "`event` must be lowercase letters, digits and hyphens, beginning with a letter";
-        return Err(ToolError::Failed(words.to_owned()));
+        return Err(ToolError::Failed(message.to_owned()));
     }
     let session = launches
         .hub()
@@ -352,7 +362,7 @@ async fn send(launches: &Launches, caller: &Caller, wish: Send) -> Result<Value,
         .await
         .map_err(tool_error)?;
     let source = caller.source.clone();
-    let sent = launches.send_event(&session, &launch, wish.event, wish.payload, source, None);
+    let sent = launches.send_event(&session, &launch, args.event, args.payload, source, None);
     Ok(json!({ "sent": true, "seq": sent.await.map_err(tool_error)? }))
 }
 
@@ -362,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_a_client_calls_its_version_becomes_one_of_three_numbers() {
-        for (said, whole) in [
+        for (message, whole) in [
             ("1", "1.0.0"),
             ("2.3", "2.3.0"),
             ("v1.2.3", "1.2.3"),
@@ -372,7 +382,7 @@ mod tests {
             ("latest", "0.0.0"),
             ("", "0.0.0"),
         ] {
-            assert_eq!(whole_version(said), whole, "{said}");
+            assert_eq!(whole_version(message), whole, "{message}");
         }
     }
 }

@@ -31,7 +31,7 @@ impl From<AppRefusal> for AppFault {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum PageSays {
+pub enum PageClientMessage {
     /// An event for the agent; acknowledged once it is stored and the agent has it.
     WebletEvent {
         /// Chosen by the page; the same when it is repeated.
@@ -85,7 +85,7 @@ pub enum PageSays {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum PageTold {
+pub enum PageServerMessage {
     /// The channel is open.
     Welcome {
         /// The number to resume after.
@@ -177,7 +177,7 @@ pub enum PageTold {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum AgentSays {
+pub enum AgentClientMessage {
     /// Acknowledges an event.
     WebletAck {
         id: String,
@@ -212,7 +212,7 @@ pub enum AgentSays {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum AgentTold {
+pub enum AgentServerMessage {
     /// The channel is open.
     Welcome {
         launch_id: String,

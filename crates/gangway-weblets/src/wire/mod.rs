@@ -203,7 +203,7 @@ pub struct OpenedLaunch {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
 #[serde(deny_unknown_fields)]
-pub struct TellApp {
+pub struct SendAppEvent {
     /// Lowercase letters, digits and hyphens.
     pub event: String,
     #[serde(default)]
@@ -213,7 +213,7 @@ pub struct TellApp {
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]
-pub struct ToldApp {
+pub struct SentAppEvent {
     /// Its number in the log.
     #[ts(type = "number")]
     pub seq: u64,

@@ -8,24 +8,28 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::server::TestServer;
-use gangway_testing::weblets_client::{Line, opened, token};
+use gangway_testing::weblets_client::{WebletSocket, opened, token};
 
 /// The channel of a page that holds the app in a frame.
-async fn around(server: &TestServer, launch: &str) -> Line {
+async fn around(server: &TestServer, launch: &str) -> WebletSocket {
     let host = server.address.to_string();
     let path = format!("/ws/launch-pages/{launch}");
-    Line::open(server, &host, &path, None).await.unwrap()
+    WebletSocket::open(server, &host, &path, None)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
-async fn a_page_is_told_that_its_launch_is_gone_with_its_session_now_and_later() {
+async fn a_page_is_notified_when_its_launch_is_gone_with_its_session() {
     let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
-    let mut page = Line::page(&server, &launched, "").await;
+    let mut page = WebletSocket::page(&server, &launched, "").await;
     server.delete(launched["sessionId"].as_str().unwrap()).await;
     let gone = (4404, "deleted".to_owned());
     assert_eq!(page.closed().await, gone);
-    let mut again = Line::try_page(&server, &launched, "").await.unwrap();
+    let mut again = WebletSocket::try_page(&server, &launched, "")
+        .await
+        .unwrap();
     assert_eq!(again.closed().await, gone);
     let id = launched["launchId"].as_str().unwrap();
     assert_eq!(around(&server, id).await.closed().await, gone);
@@ -33,16 +37,16 @@ async fn a_page_is_told_that_its_launch_is_gone_with_its_session_now_and_later()
 }
 
 #[tokio::test]
-async fn a_page_is_told_that_the_time_of_its_launch_is_over() {
+async fn a_page_is_notified_when_its_launch_expires() {
     let mut server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
-    let mut page = Line::page(&server, &launched, "").await;
+    let mut page = WebletSocket::page(&server, &launched, "").await;
     server.pass(Duration::from_secs(24 * 3600 + 1)).await;
     assert_eq!(page.closed().await, (4410, "expired".to_owned()));
 }
 
 #[tokio::test]
-async fn a_page_that_comes_back_too_late_is_told_so() {
+async fn a_page_that_comes_back_too_late_is_notified() {
     let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let hub = server.hub();
@@ -53,7 +57,9 @@ async fn a_page_that_comes_back_too_late_is_told_so() {
     pass.value.expires_at = over;
     assert!(hub.bind_pass(id, &secret, pass).await.unwrap());
     let expired = (4410, "expired".to_owned());
-    let mut page = Line::try_page(&server, &launched, "").await.unwrap();
+    let mut page = WebletSocket::try_page(&server, &launched, "")
+        .await
+        .unwrap();
     assert_eq!(page.closed().await, expired);
     let launch = Launch {
         id: LaunchId::new(),

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::server::TestServer;
-use gangway_testing::weblets_client::{Line, app_host, get, launch, opened, token};
+use gangway_testing::weblets_client::{WebletSocket, app_host, get, launch, opened, token};
 
 #[tokio::test]
 async fn the_context_stands_before_every_script_of_the_page_fr_ctx_001_fr_ctx_002() {
@@ -49,7 +49,7 @@ async fn a_page_without_a_launch_is_the_file_as_it_is_fr_degrade_001() {
 }
 
 #[tokio::test]
-async fn an_address_is_good_for_the_browser_that_opened_it_first() {
+async fn an_address_is_valid_for_the_browser_that_opened_it_first() {
     let server = TestServer::start().await;
     let launched = launch(&server, json!("claude")).await;
     let path = format!("/?launch={}", token(&launched));
@@ -65,10 +65,10 @@ async fn an_address_is_good_for_the_browser_that_opened_it_first() {
     assert!(again.headers().get("set-cookie").is_none());
     let other = get(&server, &path, &[]).await;
     assert_eq!(other.status(), 410);
-    let words = other.text().await.unwrap();
+    let message = other.text().await.unwrap();
     assert!(
-        words.contains("another browser") && !words.contains("launchId"),
-        "{words}"
+        message.contains("another browser") && !message.contains("launchId"),
+        "{message}"
     );
 }
 
@@ -160,9 +160,9 @@ async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
         let response = request.header("cookie", cookie).send().await.unwrap();
         assert_eq!(response.status(), 404);
         assert!(response.headers().get("set-cookie").is_none());
-        let words = response.text().await.unwrap();
-        assert!(words.contains("Launch not found"), "{words}");
-        assert!(!words.contains("launchId"), "{words}");
+        let message = response.text().await.unwrap();
+        assert!(message.contains("Launch not found"), "{message}");
+        assert!(!message.contains("launchId"), "{message}");
     };
     elsewhere("").await;
     let first = get(&server, &path, &[]).await;
@@ -182,7 +182,7 @@ async fn the_host_of_another_app_gets_no_context_and_uses_no_address_up() {
 }
 
 #[tokio::test]
-async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
+async fn a_launch_that_has_expired_opens_nothing_and_its_channel_neither() {
     let server = TestServer::start().await;
     let launched = opened(&server, json!("claude")).await;
     let hub = server.hub();
@@ -209,16 +209,16 @@ async fn a_launch_whose_time_is_over_opens_nothing_and_its_channel_neither() {
     assert_eq!(response.status(), 410);
     assert_eq!(response.headers()["cache-control"], "no-store");
     assert!(response.headers().get("set-cookie").is_none());
-    let words = response.text().await.unwrap();
-    assert!(words.contains("This launch has ended"), "{words}");
-    assert!(words.contains(&format!("href=\"http://{}/\"", app_host(&server))));
-    assert!(!words.contains("launchId"), "{words}");
-    let mut refused = Line::try_page(&server, &over, "").await.unwrap();
+    let message = response.text().await.unwrap();
+    assert!(message.contains("This launch has ended"), "{message}");
+    assert!(message.contains(&format!("href=\"http://{}/\"", app_host(&server))));
+    assert!(!message.contains("launchId"), "{message}");
+    let mut refused = WebletSocket::try_page(&server, &over, "").await.unwrap();
     assert_eq!(refused.closed().await.0, 4404, "no page of it was shown");
     let path = format!("/api/launches/{}/open", launch.id);
-    let (status, told) = server.call(Method::POST, &path, Some(json!({}))).await;
-    assert_eq!(status, 410, "{told}");
-    assert_eq!(told["error_code"], "launch_ended");
+    let (status, reported) = server.call(Method::POST, &path, Some(json!({}))).await;
+    assert_eq!(status, 410, "{reported}");
+    assert_eq!(reported["error_code"], "launch_ended");
 }
 
 #[tokio::test]
@@ -227,9 +227,13 @@ async fn large_data_is_fetched_when_it_is_first_used() {
     let notes: Vec<_> = (0..9000)
         .map(|n| format!("note {n} </script><script>"))
         .collect();
-    let wish = json!({ "agent": "claude", "data": { "notes": notes } });
+    let request = json!({ "agent": "claude", "data": { "notes": notes } });
     let (_, launched) = server
-        .call(reqwest::Method::POST, "/api/apps/notes/launch", Some(wish))
+        .call(
+            reqwest::Method::POST,
+            "/api/apps/notes/launch",
+            Some(request),
+        )
         .await;
     let page = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
     let page = page.text().await.unwrap();

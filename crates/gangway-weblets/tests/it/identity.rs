@@ -68,8 +68,8 @@ async fn a_service_worker_needs_the_manifests_word() {
     let asked = async || get(&server, "/app.js", &[("service-worker", "script")]).await;
     let refused = asked().await;
     assert_eq!(refused.status(), 403);
-    let words = refused.text().await.unwrap();
-    assert!(words.contains("service_worker: true"), "{words}");
+    let message = refused.text().await.unwrap();
+    assert!(message.contains("service_worker: true"), "{message}");
 
     let file = server.data().join("my-apps/notes/APP.md");
     let manifest = std::fs::read_to_string(&file).unwrap();
@@ -84,18 +84,18 @@ async fn only_the_owner_trusts_a_folder_and_only_one_that_is_there() {
     let server = TestServer::start().await;
     let folder = server.data().join("project");
     std::fs::create_dir(&folder).unwrap();
-    let wish = |folder: &str| Some(json!({ "folder": folder, "trusted": true }));
+    let request = |folder: &str| Some(json!({ "folder": folder, "trusted": true }));
     let put = async |folder: &str| {
-        let answer = server.call(Method::PUT, "/api/app-folders", wish(folder));
+        let answer = server.call(Method::PUT, "/api/app-folders", request(folder));
         answer.await.0
     };
     assert_eq!(put(folder.to_str().unwrap()).await, 204);
     assert_eq!(put("weblets").await, 400);
     assert_eq!(put("/no/such/folder").await, 400);
-    let kept = std::fs::read_to_string(server.data().join("apps.json")).unwrap();
-    assert!(kept.contains("project"), "{kept}");
+    let stored = std::fs::read_to_string(server.data().join("apps.json")).unwrap();
+    assert!(stored.contains("project"), "{stored}");
     let bare = bare_client().put(server.url("/api/app-folders"));
-    let bare = bare.json(&wish("/").unwrap()).send().await.unwrap();
+    let bare = bare.json(&request("/").unwrap()).send().await.unwrap();
     assert_eq!(bare.status(), 401);
 }
 

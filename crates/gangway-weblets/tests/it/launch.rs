@@ -33,13 +33,13 @@ async fn a_launch_answers_where_the_app_is_and_until_when() {
 async fn a_chat_that_begins_with_a_launch_has_the_name_of_the_app() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let wish = json!({ "session": session, "data": { "notes": [] } });
+    let request = json!({ "session": session, "data": { "notes": [] } });
     let launch = async || {
-        let wish = Some(wish.clone());
-        let (status, told) = server
-            .call(Method::POST, "/api/apps/notes/launch", wish)
+        let request = Some(request.clone());
+        let (status, message) = server
+            .call(Method::POST, "/api/apps/notes/launch", request)
             .await;
-        assert_eq!(status, StatusCode::CREATED, "{told}");
+        assert_eq!(status, StatusCode::CREATED, "{message}");
     };
     launch().await;
     let title = async || server.open(&session).await.profile().unwrap().title;
@@ -58,9 +58,9 @@ async fn a_chat_that_begins_with_a_launch_has_the_name_of_the_app() {
 #[tokio::test]
 async fn what_an_app_is_given_is_checked_and_all_that_is_wrong_is_listed() {
     let server = TestServer::start().await;
-    let wish = json!({ "data": { "day": "yesterday" }, "config": { "theme": "pink" } });
+    let request = json!({ "data": { "day": "yesterday" }, "config": { "theme": "pink" } });
     let (status, error) = server
-        .call(Method::POST, "/api/apps/notes/launch", Some(wish))
+        .call(Method::POST, "/api/apps/notes/launch", Some(request))
         .await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert_eq!(error["error_code"], "invalid_context");
@@ -79,17 +79,18 @@ async fn what_an_app_is_given_is_checked_and_all_that_is_wrong_is_listed() {
 }
 
 #[tokio::test]
-async fn bad_wishes_get_their_own_errors() {
+async fn invalid_requests_get_specific_errors() {
     let server = TestServer::start().await;
     let good = json!({ "data": { "notes": [] } });
     let merged = |more: Value| {
-        let mut wish = good.clone();
-        wish.as_object_mut()
+        let mut request = good.clone();
+        request
+            .as_object_mut()
             .unwrap()
             .extend(more.as_object().unwrap().clone());
-        wish
+        request
     };
-    for (path, wish, status, code) in [
+    for (path, request, status, code) in [
         (
             "/api/apps/nothing/launch",
             good.clone(),
@@ -128,9 +129,9 @@ async fn bad_wishes_get_their_own_errors() {
             "invalid_request",
         ),
     ] {
-        let (found, error) = server.call(Method::POST, path, Some(wish.clone())).await;
-        assert_eq!(found.as_u16(), status, "{path} {wish} {error}");
-        assert_eq!(error["error_code"], code, "{path} {wish} {error}");
+        let (found, error) = server.call(Method::POST, path, Some(request.clone())).await;
+        assert_eq!(found.as_u16(), status, "{path} {request} {error}");
+        assert_eq!(error["error_code"], code, "{path} {request} {error}");
     }
     for path in [
         "/api/launches/x",

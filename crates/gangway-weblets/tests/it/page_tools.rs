@@ -1,7 +1,7 @@
 //! Tools that an app offers on its channel.
 
 use gangway_core::{Caller, Source, ToolSource};
-use gangway_testing::weblets_client::{Line, opened};
+use gangway_testing::weblets_client::{WebletSocket, opened};
 use serde_json::{Value, json};
 
 use crate::server::TestServer;
@@ -26,11 +26,11 @@ fn caller(launched: &Value) -> Caller {
 async fn a_tool_that_an_app_offers_is_called_in_its_page() {
     let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
     let bad = json!({ "name": "gangway/read_session" });
-    page.say(json!({ "type": "weblet-tools", "tools": [add(), bad] }))
+    page.send_message(json!({ "type": "weblet-tools", "tools": [add(), bad] }))
         .await;
-    let offered = page.hear().await;
+    let offered = page.receive().await;
     assert_eq!(offered["type"], "tools-offered");
     assert_eq!(offered["server"], "page-notes");
     assert_eq!(offered["tools"], json!(["add"]));
@@ -39,7 +39,7 @@ async fn a_tool_that_an_app_offers_is_called_in_its_page() {
     let (agent, tool) = (caller(&launched), "page-notes/add".parse().unwrap());
     let called =
         tokio::spawn(async move { tools.call(&agent, &tool, json!({ "title": "milk" })).await });
-    let call = page.hear().await;
+    let call = page.receive().await;
     assert_eq!(
         (&call["type"], &call["name"], &call["arguments"]),
         (
@@ -51,11 +51,11 @@ async fn a_tool_that_an_app_offers_is_called_in_its_page() {
     // A call that it was not sent is none of its business.
     let forged =
         json!({ "type": "weblet-tool-result", "call": 7, "success": true, "result": "forged" });
-    page.say(forged).await;
-    let told = page.hear().await;
-    assert_eq!(told["error"], "no call 7 of a tool is open");
+    page.send_message(forged).await;
+    let message = page.receive().await;
+    assert_eq!(message["error"], "no call 7 of a tool is open");
     let result = json!({ "type": "weblet-tool-result", "call": call["call"], "success": true, "result": { "id": 1 } });
-    page.say(result).await;
+    page.send_message(result).await;
     assert_eq!(called.await.unwrap(), Ok(json!({ "id": 1 })));
 }
 
@@ -64,21 +64,21 @@ async fn a_page_that_comes_back_under_its_id_gets_its_open_calls_again_and_its_e
  {
     let server = TestServer::start().await;
     let launched = opened(&server, json!("demo")).await;
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
-    page.say(json!({ "type": "weblet-tools", "tools": [add()] }))
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
+    page.send_message(json!({ "type": "weblet-tools", "tools": [add()] }))
         .await;
-    page.hear().await;
+    page.receive().await;
     let tools = std::sync::Arc::clone(&server.service.page_tools);
     let (agent, tool) = (caller(&launched), "page-notes/add".parse().unwrap());
     let called =
         tokio::spawn(async move { tools.call(&agent, &tool, json!({ "title": "x" })).await });
-    let call = page.hear().await;
+    let call = page.receive().await;
     // Lost, not closed.
     drop(page);
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
-    assert_eq!(page.hear().await, call);
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
+    assert_eq!(page.receive().await, call);
     let failed = json!({ "type": "weblet-tool-result", "call": call["call"], "success": false, "error": { "message": "no milk" } });
-    page.say(failed).await;
+    page.send_message(failed).await;
     let error = called.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "no milk");
 }

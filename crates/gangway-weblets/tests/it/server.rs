@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Router, extract::Request, middleware, response::Response};
 use gangway_agents::Scripted;
-use gangway_apps::{AppRegistry, Around, Folders};
+use gangway_apps::{AppRegistry, Folders, SearchPaths};
 use gangway_core::{Agent, Agents, Asks, Consents, Hub, Limits};
 use gangway_http::routes::Routes;
 use gangway_testing::{
@@ -42,7 +42,7 @@ impl Service for WebletService {
         let page_tools = Arc::new(gangway_pages::PageTools::new(Arc::clone(&pages)));
         let open = gangway_pages::SocketPages::new(pages, limit, tasks, stop);
         let folders = [put_notes(&parts.data)];
-        let apps = AppRegistry::new(&folders, &Around::default(), Folders::at(&parts.data));
+        let apps = AppRegistry::new(&folders, &SearchPaths::default(), Folders::at(&parts.data));
         let workspaces = Arc::new(Workspaces::new(&parts.data));
         let (hub, launches) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {
             let agent = |name: &str| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::TestServer;
 use gangway_testing::sessions::call_tool;
-use gangway_testing::weblets_client::{Line, show};
+use gangway_testing::weblets_client::{WebletSocket, show};
 
 async fn tool(server: &TestServer, name: &str, arguments: Value) -> Value {
     let result = call_tool(&server.service.tools, None, name, arguments);
@@ -12,7 +12,7 @@ async fn tool(server: &TestServer, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_agent_launches_an_app_hears_it_answers_it_and_tells_it_something() {
+async fn an_agent_launches_an_app_receives_and_answers_its_messages_and_sends_it_an_event() {
     let server = TestServer::start().await;
     let listed = tool(
         &server,
@@ -28,7 +28,7 @@ async fn an_agent_launches_an_app_hears_it_answers_it_and_tells_it_something() {
     )
     .await;
     show(&server, &mut launched).await;
-    let mut page = Line::page(&server, &launched, "").await;
+    let mut page = WebletSocket::page(&server, &launched, "").await;
     let id = launched["launchId"].clone();
     let none = tool(
         &server,
@@ -43,7 +43,7 @@ async fn an_agent_launches_an_app_hears_it_answers_it_and_tells_it_something() {
     assert_eq!(next["event"]["kind"], "event");
     assert_eq!(next["event"]["payload"], json!({ "text": "milk" }));
     assert_eq!(
-        page.hear().await,
+        page.receive().await,
         json!({ "type": "weblet-ack", "id": "e1" })
     );
     page.request("r1", "translate", json!({ "to": "de" })).await;
@@ -60,15 +60,15 @@ async fn an_agent_launches_an_app_hears_it_answers_it_and_tells_it_something() {
     assert_eq!(none["event"], Value::Null);
     let answer = json!({ "launchId": id, "requestId": "r1", "result": { "text": "Milch" } });
     tool(&server, "answer_app_request", answer).await;
-    assert_eq!(page.hear().await["result"], json!({ "text": "Milch" }));
+    assert_eq!(page.receive().await["result"], json!({ "text": "Milch" }));
     page.request("r2", "translate", json!({})).await;
     tool(&server, "next_app_event", json!({ "launchId": id })).await;
     let answer = json!({ "launchId": id, "requestId": "r2", "error": { "code": "E-AGT-006", "message": "no" } });
     tool(&server, "answer_app_request", answer).await;
-    assert_eq!(page.hear().await["error"]["code"], "E-AGT-006");
+    assert_eq!(page.receive().await["error"]["code"], "E-AGT-006");
     let event = json!({ "launchId": id, "event": "theme-changed", "payload": { "theme": "dark" } });
     tool(&server, "send_app_event", event).await;
-    assert_eq!(page.hear().await["event"], "theme-changed");
+    assert_eq!(page.receive().await["event"], "theme-changed");
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ struct Host {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
 impl Host {
@@ -78,7 +78,7 @@ impl Host {
             child,
             to,
             from: BufReader::with_capacity(64 << 10, from),
-            heard: Vec::new(),
+            received: Vec::new(),
         })
     }
 
@@ -87,10 +87,10 @@ impl Host {
         self.say(&frame(
             r#"{"type":"hello","request_id":"r0","protocol":1}"#,
         )?)?;
-        for words in ["hello_result", "\"server\"", "\"permissions\""] {
+        for message in ["hello_result", "\"server\"", "\"permissions\""] {
             self.hear()?;
-            let heard = String::from_utf8_lossy(&self.heard);
-            anyhow::ensure!(heard.contains(words), "it said {heard}");
+            let received = String::from_utf8_lossy(&self.received);
+            anyhow::ensure!(received.contains(message), "it said {received}");
         }
         Ok(())
     }
@@ -103,9 +103,9 @@ impl Host {
     fn hear(&mut self) -> anyhow::Result<()> {
         let mut head = [0; 4];
         self.from.read_exact(&mut head)?;
-        self.heard
+        self.received
             .resize(usize::try_from(u32::from_ne_bytes(head))?, 0);
-        Ok(self.from.read_exact(&mut self.heard)?)
+        Ok(self.from.read_exact(&mut self.received)?)
     }
 
     /// Round trips a second.
@@ -121,7 +121,7 @@ impl Host {
             self.hear()?;
             count += 1;
         }
-        anyhow::ensure!(self.heard.starts_with(br#"{"type":"ping_result""#));
+        anyhow::ensure!(self.received.starts_with(br#"{"type":"ping_result""#));
         Ok(count as f64 / begin.elapsed().as_secs_f64())
     }
 }

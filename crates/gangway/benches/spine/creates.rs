@@ -65,10 +65,15 @@ struct Samples {
 }
 
 impl Samples {
-    async fn round(&mut self, server: &Measured, time: Duration, wish: &str) -> anyhow::Result<()> {
+    async fn round(
+        &mut self,
+        server: &Measured,
+        time: Duration,
+        request: &str,
+    ) -> anyhow::Result<()> {
         let (begin, cpu) = (Instant::now(), server.cpu()?);
         let end = begin + time;
-        let callers = (0..CALLERS).map(|_| call_until(server.address, end, wish));
+        let callers = (0..CALLERS).map(|_| call_until(server.address, end, request));
         let made: u32 = try_join_all(callers).await?.into_iter().sum();
         let spent = server.cpu()?.saturating_sub(cpu);
         self.rates
@@ -78,11 +83,11 @@ impl Samples {
     }
 }
 
-async fn call_until(address: SocketAddr, end: Instant, wish: &str) -> anyhow::Result<u32> {
+async fn call_until(address: SocketAddr, end: Instant, params: &str) -> anyhow::Result<u32> {
     let mut connection = Connection::open(address).await?;
     let mut made = 0;
     while Instant::now() < end {
-        let (status, body) = connection.request("POST", "/api/sessions", wish).await?;
+        let (status, body) = connection.request("POST", "/api/sessions", params).await?;
         anyhow::ensure!(
             status == 201,
             "{status}: {}",

@@ -80,11 +80,11 @@ impl InProcess {
     pub async fn start() -> anyhow::Result<Self> {
         let [program, part] = server()?;
         let command = on_server_core(&program);
-        let words = command.get_args().map(Into::into);
-        let words = words.chain([part.into()]).collect();
+        let message = command.get_args().map(Into::into);
+        let message = message.chain([part.into()]).collect();
         let id: gangway_mcp::ServerId = "echo".parse()?;
         let host = Host::new(Settings::default(), None);
-        let spec = ServerSpec::stdio(id.clone(), command.get_program(), words);
+        let spec = ServerSpec::stdio(id.clone(), command.get_program(), message);
         host.set_up(vec![spec]).await;
         host.ready(&id).await.map_err(anyhow::Error::msg)?;
         Ok(Self {

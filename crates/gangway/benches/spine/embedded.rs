@@ -92,10 +92,10 @@ const FIRST: Figure = |side| side.short.iter().map(|run| run.first * 1000.0).col
 /// llama.cpp, our engine without a server, ours behind the server's `/v1`, and llama.cpp from Node, in turn.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let weights = weights()?;
-    let shelf = tempfile::tempdir()?;
-    std::fs::copy(&weights, shelf.path().join("model.gguf"))?;
+    let store = tempfile::tempdir()?;
+    std::fs::copy(&weights, store.path().join("model.gguf"))?;
     let mut bare = Partner::bare(&weights)?;
-    let mut ours = Partner::ours(shelf.path())?;
+    let mut ours = Partner::ours(store.path())?;
     let mut served = Served::start(&weights)?;
     let mut node = Partner::node(&weights);
     let [mut limit, mut inside, mut door, mut rival] = [(); 4].map(|()| Side::default());

@@ -43,7 +43,7 @@ pub struct Parser {
     /// Bytes of the message that did not come yet.
     body: usize,
     length: usize,
-    said: Vec<u8>,
+    payload: Vec<u8>,
 }
 
 impl Parser {
@@ -63,17 +63,17 @@ impl Parser {
                     _ => continue,
                 };
                 self.body = self.length;
-                self.said.clear();
+                self.payload.clear();
             }
             let (now, rest) = bytes.split_at(self.body.min(bytes.len()));
             if self.length <= SMALL {
-                self.said.extend_from_slice(now);
+                self.payload.extend_from_slice(now);
             }
             self.body -= now.len();
             bytes = rest;
             if self.body == 0 {
                 self.head.clear();
-                each(self.length, &self.said);
+                each(self.length, &self.payload);
             }
         }
     }
@@ -85,7 +85,7 @@ pub struct Page {
     parser: Parser,
     buffer: Vec<u8>,
     /// What was said and not taken yet.
-    heard: std::collections::VecDeque<String>,
+    received: std::collections::VecDeque<String>,
     /// Bytes of all messages so far.
     pub bytes: usize,
 }
@@ -97,7 +97,7 @@ impl Page {
             stream,
             parser: Parser::default(),
             buffer: vec![0; 256 << 10],
-            heard: std::collections::VecDeque::new(),
+            received: std::collections::VecDeque::new(),
             bytes: 0,
         };
         page.take(&first);
@@ -110,10 +110,10 @@ impl Page {
     }
 
     /// When the next small message came that has these words in it.
-    pub async fn hear(&mut self, words: &str) -> anyhow::Result<Instant> {
+    pub async fn hear(&mut self, message: &str) -> anyhow::Result<Instant> {
         loop {
             let text = self.next().await?;
-            if text.contains(words) {
+            if text.contains(message) {
                 return Ok(Instant::now());
             }
             anyhow::ensure!(!text.contains(r#""type":"error""#), "{text}");
@@ -123,7 +123,7 @@ impl Page {
     /// The next small message. Cancel-safe.
     pub async fn next(&mut self) -> anyhow::Result<String> {
         loop {
-            if let Some(text) = self.heard.pop_front() {
+            if let Some(text) = self.received.pop_front() {
                 return Ok(text);
             }
             let read = self.stream.read(&mut self.buffer).await?;
@@ -135,11 +135,11 @@ impl Page {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        let (heard, total) = (&mut self.heard, &mut self.bytes);
-        self.parser.push(bytes, |length, said| {
+        let (received, total) = (&mut self.received, &mut self.bytes);
+        self.parser.push(bytes, |length, message| {
             *total += length;
-            if !said.is_empty() {
-                heard.push_back(String::from_utf8_lossy(said).into_owned());
+            if !message.is_empty() {
+                received.push_back(String::from_utf8_lossy(message).into_owned());
             }
         });
     }

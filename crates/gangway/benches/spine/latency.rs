@@ -52,8 +52,8 @@ impl Marks {
                 return Ok(());
             }
             // What was looked at goes, except what may be the beginning of the end.
-            let kept = self.buffer.len().saturating_sub(end.len());
-            self.buffer.drain(..kept);
+            let stored = self.buffer.len().saturating_sub(end.len());
+            self.buffer.drain(..stored);
             self.more().await?;
         }
     }

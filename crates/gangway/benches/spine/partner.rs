@@ -50,10 +50,10 @@ impl Partner {
     }
 
     /// Our engine, on a folder of weights.
-    pub fn ours(shelf: &Path) -> anyhow::Result<Self> {
+    pub fn ours(store: &Path) -> anyhow::Result<Self> {
         Self::start(limits::command(
             "engine",
-            &[text(shelf), THREADS.to_string()],
+            &[text(store), THREADS.to_string()],
         )?)
     }
 

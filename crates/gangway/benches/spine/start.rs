@@ -148,12 +148,12 @@ async fn fill(folder: &Path, sessions: usize) -> anyhow::Result<()> {
     );
     for begin in (0..sessions).step_by(TOGETHER) {
         let creates = (begin..sessions.min(begin + TOGETHER)).map(|number| {
-            let wish = NewSession {
+            let request = NewSession {
                 title: Some(format!("Session {number}")),
                 cwd: folder.display().to_string(),
                 ..NewSession::default()
             };
-            hub.create(SessionId::new(), wish)
+            hub.create(SessionId::new(), request)
         });
         try_join_all(creates).await?;
     }

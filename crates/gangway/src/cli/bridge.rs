@@ -33,15 +33,15 @@ pub struct BridgeArgs {
 #[derive(Subcommand)]
 enum Action {
     /// Register the native messaging host with browsers
-    Install(Where),
+    Install(BridgeInstallArgs),
     /// Unregister it
-    Uninstall(Where),
+    Uninstall(BridgeInstallArgs),
     /// Check the registration in browsers
-    Status(Where),
+    Status(BridgeInstallArgs),
 }
 
 #[derive(Args)]
-struct Where {
+struct BridgeInstallArgs {
     #[command(flatten)]
     browsers: BrowserArgs,
     #[command(flatten)]

@@ -79,13 +79,13 @@ async fn create(
     expires: Option<SignedDuration>,
     output: Output,
 ) -> anyhow::Result<()> {
-    let wish = CreateKey {
+    let request = CreateKey {
         name: name.to_string(),
         scopes,
         expires_in: expires.and_then(|time| u32::try_from(time.as_secs()).ok()),
     };
     let key: CreatedKey = ask_stored(&output.common, async |server| {
-        server.post("/api/keys", &wish).await
+        server.post("/api/keys", &request).await
     })
     .await?;
     if output.json {

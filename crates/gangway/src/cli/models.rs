@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use gangway_models::{
     Choice,
     registry::Kind,
-    weights::{ModelName, Shelf, Weights, readable},
+    weights::{ModelName, Weights, WeightsStore, readable},
 };
 
 use super::{Common, block_on, print_json, pull, say::say, server::running};
@@ -68,8 +68,8 @@ enum Action {
     },
 }
 
-pub(super) fn shelf(common: &Common) -> anyhow::Result<Shelf> {
-    Ok(Shelf::new(&common.data()?.join("models")))
+pub(super) fn shelf(common: &Common) -> anyhow::Result<WeightsStore> {
+    Ok(WeightsStore::new(&common.data()?.join("models")))
 }
 
 pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
@@ -136,9 +136,9 @@ async fn elsewhere(common: &Common) -> anyhow::Result<Vec<String>> {
     Ok(ids.map(str::to_owned).collect())
 }
 
-fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
-    let folder = shelf.folder();
-    let models = shelf
+fn list(store: &WeightsStore, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
+    let folder = store.folder();
+    let models = store
         .list()
         .with_context(|| format!("reading {}", folder.display()))?;
     let chosen = choice(folder)?;
@@ -193,10 +193,10 @@ fn list(shelf: &Shelf, elsewhere: &[String], json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
-    shelf.remove(name)?;
+fn remove(store: &WeightsStore, name: &str) -> anyhow::Result<()> {
+    store.remove(name)?;
     say!("Removed {name}");
-    let folder = shelf.folder();
+    let folder = store.folder();
     // A removed default would fail every turn.
     if choice(folder)?.is_some_and(|choice| choice.model == full_name(name)) {
         Choice::remove(folder)?;
@@ -206,24 +206,24 @@ fn remove(shelf: &Shelf, name: &str) -> anyhow::Result<()> {
 }
 
 fn choose(
-    shelf: &Shelf,
+    store: &WeightsStore,
     model: Option<String>,
     providers: &BTreeSet<String>,
 ) -> anyhow::Result<()> {
-    let folder = shelf.folder();
+    let folder = store.folder();
     let writing = || format!("writing to {}", folder.display());
-    let Some(wish) = model else {
+    let Some(request) = model else {
         Choice::remove(folder).with_context(writing)?;
         say!("The default is cleared");
         return Ok(());
     };
-    let model = match wish.strip_prefix("embedded/") {
-        None if wish.contains('/') => {
-            let (provider, name) = wish.split_once('/').unwrap_or_default();
-            let readable = wish.len() <= 200 && !wish.contains(|c: char| c.is_control());
+    let model = match request.strip_prefix("embedded/") {
+        None if request.contains('/') => {
+            let (provider, name) = request.split_once('/').unwrap_or_default();
+            let readable = request.len() <= 200 && !request.contains(|c: char| c.is_control());
             anyhow::ensure!(
                 readable && !provider.is_empty() && !name.is_empty(),
-                "{wish:?} is not a model name; use PROVIDER/MODEL, for example ollama/llama3.2"
+                "{request:?} is not a model name; use PROVIDER/MODEL, for example ollama/llama3.2"
             );
             let known = Kind::from_name(provider).is_some() || providers.contains(provider);
             anyhow::ensure!(
@@ -231,12 +231,12 @@ fn choose(
                 "unknown provider {provider:?}; known are {}, and those under `providers` in config.yaml",
                 Kind::ALL.map(Kind::name).join(", ")
             );
-            wish
+            request
         }
-        None if Kind::from_name(&wish).is_some() || providers.contains(&wish) => wish,
+        None if Kind::from_name(&request).is_some() || providers.contains(&request) => request,
         own => {
-            let name = own.unwrap_or(&wish);
-            let there = shelf.find(name)?.is_some();
+            let name = own.unwrap_or(&request);
+            let there = store.find(name)?.is_some();
             anyhow::ensure!(
                 there,
                 "local model {name} not found; `gangway models list` shows all, `gangway models pull` downloads one"

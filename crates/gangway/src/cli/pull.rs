@@ -4,8 +4,8 @@ use std::{io::IsTerminal, time::Duration};
 
 use clap::Args;
 use gangway_models::weights::{
-    Progress, Pulled, Puller, Shelf, Step, Wanted, WeightsError, WeightsUrl, catalog, grouped,
-    readable,
+    Progress, Pulled, Puller, Step, WeightsError, WeightsSource, WeightsStore, WeightsUrl, catalog,
+    grouped, readable,
 };
 use gangway_providers::wire::{PullInfo, PullStep};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,11 +32,11 @@ pub(super) struct PullArgs {
 }
 
 pub(super) fn run(args: PullArgs) -> anyhow::Result<()> {
-    let shelf = models::shelf(&args.common)?;
+    let store = models::shelf(&args.common)?;
     block_on(async {
         let (progress, seen) = watch::channel(Progress::default());
         let show = tokio::spawn(show(seen));
-        let pulled = pull(&shelf, &args, &progress).await;
+        let pulled = pull(&store, &args, &progress).await;
         drop(progress);
         // Clear the progress bar before printing anything else.
         let _ = show.await;
@@ -46,7 +46,7 @@ pub(super) fn run(args: PullArgs) -> anyhow::Result<()> {
 }
 
 async fn pull(
-    shelf: &Shelf,
+    store: &WeightsStore,
     args: &PullArgs,
     progress: &watch::Sender<Progress>,
 ) -> anyhow::Result<Pulled> {
@@ -59,22 +59,22 @@ async fn pull(
     let name = wanted.name();
     // A download takes long, so no server is started for it and the data folder stays free.
     let Some(server) = running(&args.common)? else {
-        return Ok(puller.pull(shelf, &wanted, progress).await?);
+        return Ok(puller.pull(store, &wanted, progress).await?);
     };
-    let was_here = shelf.find(name.as_str())?.is_some();
+    let was_here = store.find(name.as_str())?.is_some();
     let body = match &wanted {
-        Wanted::Known(known) => json!({ "name": known.name.as_str() }),
-        Wanted::Url(_) => json!({ "url": args.model, "sha256": args.sha256 }),
+        WeightsSource::Known(known) => json!({ "name": known.name.as_str() }),
+        WeightsSource::Url(_) => json!({ "url": args.model, "sha256": args.sha256 }),
     };
     pull_through(&server, name.as_str(), &body, progress).await?;
-    Ok(Pulled::on_shelf(shelf, name, !was_here)?)
+    Ok(Pulled::on_shelf(store, name, !was_here)?)
 }
 
 /// A known model, or a URL.
-fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
-    let (wish, hash) = (args.model.as_str(), args.sha256.as_deref());
-    if wish.contains("://") {
-        return Ok(Wanted::Url(WeightsUrl::parse(wish, hash)?));
+fn wanted(args: &PullArgs) -> anyhow::Result<WeightsSource> {
+    let (request, hash) = (args.model.as_str(), args.sha256.as_deref());
+    if request.contains("://") {
+        return Ok(WeightsSource::Url(WeightsUrl::parse(request, hash)?));
     }
     anyhow::ensure!(
         hash.is_none(),
@@ -83,12 +83,12 @@ fn wanted(args: &PullArgs) -> anyhow::Result<Wanted> {
     let known = catalog::known()?;
     let names: Vec<_> = known.iter().map(|known| known.name.to_string()).collect();
     let mut known = known.into_iter();
-    let found = known.find(|known| known.name.as_str() == wish);
+    let found = known.find(|known| known.name.as_str() == request);
     let unknown = || WeightsError::Unknown {
-        wish: wish.to_owned(),
+        wish: request.to_owned(),
         known: names.join(", "),
     };
-    Ok(Wanted::Known(found.ok_or_else(unknown)?))
+    Ok(WeightsSource::Known(found.ok_or_else(unknown)?))
 }
 
 /// Downloads through the running server, so that the UI shows progress too.
@@ -155,7 +155,7 @@ async fn show(seen: watch::Receiver<Progress>) {
     }
 }
 
-fn words(step: Step) -> &'static str {
+fn step_label(step: Step) -> &'static str {
     match step {
         Step::Fetching => "Downloading",
         Step::Checking => "Verifying",
@@ -179,7 +179,7 @@ async fn show_bar(mut seen: watch::Receiver<Progress>) {
         let progress = *seen.borrow_and_update();
         if step.replace(progress.step) != Some(progress.step) {
             bar.reset();
-            bar.set_message(words(progress.step));
+            bar.set_message(step_label(progress.step));
             let style = progress.total.map_or(&unknown, |_| &known);
             bar.set_style(style.clone());
         }
@@ -198,14 +198,14 @@ async fn show_lines(mut seen: watch::Receiver<Progress>) {
         let Progress { step, done, total } = *seen.borrow_and_update();
         if step != Step::Fetching {
             if last.0 != step {
-                eprintln!("{}", words(step));
+                eprintln!("{}", step_label(step));
             }
             last = (step, 0);
         } else if let Some(total) = total.filter(|total| *total > 0) {
             let tenth = u128::from(done) * 10 / u128::from(total);
             if tenth > 0 && last != (step, tenth) {
                 let (done, total) = (readable(done), readable(total));
-                eprintln!("{}: {} % ({done} of {total})", words(step), tenth * 10);
+                eprintln!("{}: {} % ({done} of {total})", step_label(step), tenth * 10);
             }
             last = (step, tenth);
         }

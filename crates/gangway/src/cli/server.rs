@@ -20,10 +20,10 @@ use crate::config::Config;
 
 pub(super) struct CommandServer {
     client: ServerClient,
-    own: Mutex<Option<Own>>,
+    own: Mutex<Option<OwnServer>>,
 }
 
-struct Own {
+struct OwnServer {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
@@ -145,7 +145,7 @@ impl CommandServer {
         });
         Ok(Self {
             client,
-            own: Mutex::new(Some(Own { stop, serving })),
+            own: Mutex::new(Some(OwnServer { stop, serving })),
         })
     }
 
@@ -157,13 +157,13 @@ impl CommandServer {
     /// Stops it if it was started for this command.
     pub(super) async fn end(&self) {
         let own = self.lock().take();
-        if let Some(Own { stop, serving }) = own {
+        if let Some(OwnServer { stop, serving }) = own {
             let _ = stop.send(());
             serving.await.ok();
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Own>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<OwnServer>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -47,7 +47,7 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Model providers by name, in addition to detected ones.
     pub providers: BTreeMap<String, ProviderConfig>,
-    pub secrets: gangway_secrets::Place,
+    pub secrets: gangway_secrets::SecretStore,
     pub tools: ToolsConfig,
     /// MCP servers by name, in the format that other hosts use.
     pub mcp_servers: BTreeMap<String, ServerEntry>,
@@ -123,7 +123,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             models: ModelsConfig::default(),
             providers: BTreeMap::new(),
-            secrets: gangway_secrets::Place::default(),
+            secrets: gangway_secrets::SecretStore::default(),
             tools: ToolsConfig::default(),
             mcp_servers: BTreeMap::new(),
             remote_agents: RemoteConfig::default(),

@@ -81,7 +81,7 @@ fn checked(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_travels_over_mcp_is_logged_only_by_wish() {
+fn what_travels_over_mcp_is_logged_only_on_request() {
     let filter = |level: &str| {
         let mut config = Config::default();
         config.log.level = level.to_owned();
@@ -152,7 +152,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
 
 #[test]
 fn an_invalid_mcp_server_is_reported_by_name() {
-    for (text, words) in [
+    for (text, message) in [
         ("mcp_servers: {A: {command: x}}", "\"A\" is not a server id"),
         (
             "mcp_servers: {files: {args: [x]}}",
@@ -162,7 +162,7 @@ fn an_invalid_mcp_server_is_reported_by_name() {
     ] {
         let error = checked(text).expect_err(text);
         assert!(
-            error.starts_with("mcp_servers: ") && error.contains(words),
+            error.starts_with("mcp_servers: ") && error.contains(message),
             "{error}"
         );
     }

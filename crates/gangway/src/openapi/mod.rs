@@ -5,7 +5,7 @@ mod answers;
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
-use crate::{doors, health, keys, server};
+use crate::{health, keys, protocols, server};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -21,7 +21,7 @@ struct Base;
 pub fn openapi() -> Document {
     let mut document = Base::openapi();
     for part in [
-        doors::sessions::Documented::openapi(),
+        protocols::sessions::Documented::openapi(),
         gangway_http::asks::Documented::openapi(),
         gangway_openai::Documented::openapi(),
         gangway_providers::Documented::openapi(),
@@ -36,7 +36,7 @@ pub fn openapi() -> Document {
         gangway_remote::routes::Documented::openapi(),
         gangway_cinema::routes::Documented::openapi(),
         gangway_relay::routes::Documented::openapi(),
-        doors::pages::Documented::openapi(),
+        protocols::pages::Documented::openapi(),
         keys::Documented::openapi(),
         health::Documented::openapi(),
     ] {

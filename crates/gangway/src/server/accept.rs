@@ -24,8 +24,8 @@ use tower::ServiceExt;
 
 use super::{
     App,
-    early::{Early, Waiting},
-    held::Held,
+    connection::HeldConnection,
+    early::{Early, WaitingConnection},
     open_ended::{self, Taken},
     router,
     share::Shares,
@@ -82,7 +82,7 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
             (place, _) => {
                 app.http.metrics.refuse("connections");
                 let most = app.http.limits.connections;
-                let words = match place {
+                let message = match place {
                     None => {
                         format!(
                             "this server accepts at most {most} connections (limits.connections)"
@@ -93,14 +93,14 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
                         shares.most()
                     ),
                 };
-                tasks.spawn(turn_away(stream, words));
+                tasks.spawn(reject(stream, message));
                 continue;
             }
         };
         // Small writes are tokens that a user waits for.
         let _ = stream.set_nodelay(true);
         let counted = Counted::new(&app.http.metrics.connections);
-        let held = Held::new(stream, place, share, counted, tasks.clone());
+        let held = HeldConnection::new(stream, place, share, counted, tasks.clone());
         let waiting = early.enter(peer.ip(), Instant::now());
         let (app, router, streams) = (Arc::clone(&app), router.clone(), tasks.clone());
         tasks.spawn(serve(app, router, held, peer, waiting, streams));
@@ -113,9 +113,9 @@ pub(super) async fn run(app: Arc<App>, listener: TcpListener) {
 async fn serve(
     app: Arc<App>,
     router: axum::Router,
-    held: Held,
+    held: HeldConnection,
     peer: SocketAddr,
-    waiting: Waiting,
+    waiting: WaitingConnection,
     streams: TaskTracker,
 ) {
     let gone = waiting.over();
@@ -177,17 +177,17 @@ async fn serve(
     }
 }
 
-async fn turn_away(mut stream: TcpStream, words: String) {
+async fn reject(mut stream: TcpStream, reason: String) {
     let status = StatusCode::SERVICE_UNAVAILABLE;
-    let message = format!("{words}; close some, or try again");
+    let message = format!("{reason}; close some, or try again");
     let error = ApiError::new(status, "too_many_connections", message).retry_after(5);
     let body = serde_json::to_string(&error).unwrap_or_default();
     let text = format!("{FULL}Content-Length: {}\r\n\r\n{body}", body.len());
-    let told = async {
+    let reported = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await?;
         // Closing with unread data would reset the connection before the client reads the response.
         tokio::io::copy(&mut stream.take(HEAD_BUFFER as u64), &mut tokio::io::sink()).await
     };
-    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
+    let _ = tokio::time::timeout(Duration::from_secs(1), reported).await;
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use gangway_agents::{Briefed, Briefing, Builtin, Scripted};
+use gangway_agents::{Builtin, ConfiguredAgent, Scripted, TurnSettingsSource};
 use gangway_core::{Agent, Agents, Toolbox};
 use gangway_providers::Models;
 use gangway_remote::{LiveAgents, RunnerAgent};
@@ -22,8 +22,8 @@ pub(super) fn agents(
     let calls = config.tools.calls_per_turn;
     let builtin = Builtin::new(Arc::clone(&models.registry), toolbox, calls);
     by_name.insert("builtin".into(), Arc::new(builtin));
-    let briefing: Arc<dyn Briefing> = Arc::clone(sites) as _;
-    let briefed = Briefed::new(Arc::clone(&models.registry), briefing);
+    let briefing: Arc<dyn TurnSettingsSource> = Arc::clone(sites) as _;
+    let briefed = ConfiguredAgent::new(Arc::clone(&models.registry), briefing);
     by_name.insert(gangway_webagent::AGENT.into(), Arc::new(briefed));
     let remote = RunnerAgent(Arc::clone(live));
     by_name.insert(gangway_remote::AGENT.into(), Arc::new(remote));

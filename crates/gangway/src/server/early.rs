@@ -19,23 +19,23 @@ const TIME: Duration = Duration::from_secs(2);
 
 /// Oldest first.
 #[derive(Clone, Default)]
-pub(super) struct Early(Arc<Mutex<VecDeque<Entry>>>);
+pub(super) struct Early(Arc<Mutex<VecDeque<WaitingEntry>>>);
 
-struct Entry {
+struct WaitingEntry {
     address: IpAddr,
     since: Instant,
     over: CancellationToken,
 }
 
 /// Removed from the list on drop.
-pub(super) struct Waiting {
+pub(super) struct WaitingConnection {
     early: Early,
     over: CancellationToken,
 }
 
 impl Early {
     /// Adds a connection; later ones may close it.
-    pub(super) fn enter(&self, address: IpAddr, now: Instant) -> Waiting {
+    pub(super) fn enter(&self, address: IpAddr, now: Instant) -> WaitingConnection {
         let over = CancellationToken::new();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = all.iter().filter(|other| other.address == address).count();
@@ -47,26 +47,26 @@ impl Early {
         if let Some(oldest) = oldest.filter(late).and_then(|oldest| all.remove(oldest)) {
             oldest.over.cancel();
         }
-        all.push_back(Entry {
+        all.push_back(WaitingEntry {
             address,
             since: now,
             over: over.clone(),
         });
-        Waiting {
+        WaitingConnection {
             early: self.clone(),
             over,
         }
     }
 }
 
-impl Waiting {
+impl WaitingConnection {
     /// Cancelled when the connection must be closed.
     pub(super) fn over(&self) -> CancellationToken {
         self.over.clone()
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingConnection {
     fn drop(&mut self) {
         let mut all = self.early.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Connections that end by themselves are nearly always among the newest.

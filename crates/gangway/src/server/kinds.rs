@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc};
 
 use gangway_core::Store;
 use gangway_providers::ModelAccess;
-use gangway_tools::Wanted;
+use gangway_tools::ServerSelection;
 use tokio::net::TcpListener;
 
 use super::{STOP_WITHIN, Server, ServerError, accept};
@@ -26,7 +26,7 @@ impl Server {
             access,
             address,
             local_token,
-            Wanted::All,
+            ServerSelection::All,
         )
         .await
     }
@@ -40,7 +40,7 @@ impl Server {
         address: SocketAddr,
         local_token: &str,
     ) -> Result<Self, ServerError> {
-        let none = Wanted::These(BTreeSet::new());
+        let none = ServerSelection::These(BTreeSet::new());
         let server = Self::make(config, data, store, access, address, local_token, none).await?;
         server.app.tools.look().await;
         Ok(server)

@@ -3,11 +3,11 @@
 mod accept;
 mod agents;
 mod app_hosts;
+mod connection;
 mod early;
 mod error;
-mod held;
+mod idle_exit;
 mod kinds;
-mod needed;
 mod open_ended;
 mod reachable;
 mod router;
@@ -37,7 +37,7 @@ use gangway_relay::Relay;
 use gangway_remote::{LiveAgents, RemoteAgents};
 use gangway_secrets::Secrets;
 use gangway_tools::{
-    Tools, Toolset, Wanted,
+    ServerSelection, Tools, Toolset,
     approvals::{Approvals, ApprovedTools},
 };
 use gangway_webagent::{Sites, WebAgent, browser::Browser, permissions::Permissions};
@@ -71,7 +71,7 @@ impl Server {
         access: ModelAccess,
         address: SocketAddr,
         local_token: &str,
-        wanted: Wanted,
+        wanted: ServerSelection,
     ) -> Result<Self, ServerError> {
         if let Some(missing) = config.apps.iter().find(|folder| !folder.is_dir()) {
             return Err(ServerError::NoApps(missing.clone()));
@@ -87,7 +87,7 @@ impl Server {
         }
         let apps = gangway_apps::AppRegistry::new(
             &config.apps,
-            &gangway_apps::Around::of_process(),
+            &gangway_apps::SearchPaths::of_process(),
             gangway_apps::Folders::at(data),
         );
         let keys = Keys::load(store.clone()).await?;

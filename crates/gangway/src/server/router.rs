@@ -19,7 +19,7 @@ use gangway_relay::RelayState;
 use gangway_remote::RemoteState;
 use gangway_tools::ToolsState;
 
-use crate::{app::App, docs, doors, health, keys};
+use crate::{app::App, docs, health, keys, protocols};
 
 /// The access rules of all routes except MCP's, which need a running server.
 #[must_use]
@@ -51,8 +51,8 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         })
     });
     Routes::new()
-        .merge(doors::sessions::routes())
-        .merge(doors::pages::routes())
+        .merge(protocols::sessions::routes())
+        .merge(protocols::pages::routes())
         .merge(keys::routes())
         .merge(health::routes())
         .merge(docs::routes())
@@ -80,7 +80,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
 
 pub(super) fn build(app: &Arc<App>) -> Router {
     let (router, rules) = routes(Some(app))
-        .merge(doors::mcp::routes(app).with_state(Some(Arc::clone(app))))
+        .merge(protocols::mcp::routes(app).with_state(Some(Arc::clone(app))))
         .into_parts();
     let rules = Arc::new(rules);
     router

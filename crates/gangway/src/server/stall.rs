@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_does_not_read_is_given_up_after_the_limit() {
+    async fn a_client_that_does_not_read_times_out() {
         let (near, _far) = tokio::io::duplex(64);
         let mut near = Stalling::new(near, Duration::from_secs(30));
         let started = Instant::now();

@@ -144,7 +144,7 @@ async fn a_revoked_key_stops_working_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_is_kept_only_as_a_hash() {
+async fn a_key_is_stored_only_as_a_hash() {
     let (server, key) = guarded().await;
     let secret = key.trim_start_matches("gw_").as_bytes();
     for entry in std::fs::read_dir(server.data()).unwrap().flatten() {
@@ -273,7 +273,7 @@ async fn a_revoked_key_ends_the_feeds_it_opened() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_key_yet_gets_little_room_for_it() {
+async fn unauthenticated_requests_have_a_small_limit() {
     let (server, _) = guarded().await;
     let body = json!({ "key": "x".repeat(5000) });
     let (status, error) = server.post("/api/login", body).await;

@@ -44,8 +44,8 @@ impl Extension {
     async fn answer(&mut self, server: &TestServer, body: Value) -> Value {
         let act = self.next().await;
         let path = format!("/api/browser/acts/{}", act["id"].as_str().unwrap());
-        let (status, said) = server.post(&path, body).await;
-        assert_eq!(status, StatusCode::NO_CONTENT, "{said}");
+        let (status, message) = server.post(&path, body).await;
+        assert_eq!(status, StatusCode::NO_CONTENT, "{message}");
         act
     }
 
@@ -107,8 +107,8 @@ async fn an_action_goes_to_the_extension_with_gangways_own_origins_and_its_answe
     let error = json!({ "code": "ERR_ELEMENT_HIDDEN", "message": "not visible" });
     let called = call(&server, "click", buy());
     let (hidden, _) = tokio::join!(called, extension.answer(&server, json!({ "error": error })));
-    let words = hidden.unwrap_err().to_string();
-    assert_eq!(words, "ERR_ELEMENT_HIDDEN: not visible");
+    let message = hidden.unwrap_err().to_string();
+    assert_eq!(message, "ERR_ELEMENT_HIDDEN: not visible");
     let shot = json!({ "dataUrl": "data:image/jpeg;base64,QUJD", "url": "https://shop.example/" });
     let called = call(&server, "screenshot", json!({}));
     let (shot, _) = tokio::join!(called, extension.answer(&server, json!({ "result": shot })));
@@ -124,7 +124,7 @@ async fn an_action_goes_to_the_extension_with_gangways_own_origins_and_its_answe
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_refused_before_the_extension_hears_of_them() {
+async fn wrong_arguments_are_refused_before_they_reach_the_extension() {
     let server = TestServer::start().await;
     let mut extension = Extension::attach(&server).await;
     offered(&server, 4).await;
@@ -182,10 +182,10 @@ async fn the_tools_go_with_the_extension_and_what_it_was_doing_fails_at_once() {
 }
 
 #[tokio::test]
-async fn only_the_person_offers_their_tab_and_answers_for_it() {
+async fn only_the_user_offers_their_tab_and_answers_for_it() {
     let server = TestServer::start().await;
-    let wish = json!({ "name": "k", "scopes": ["tools:*"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let body = json!({ "name": "k", "scopes": ["tools:*"] });
+    let (_, key) = server.post("/api/keys", body).await;
     let key = key["key"].as_str().unwrap();
     let request = crate::support::socket(&server.url("/ws/browser"), key);
     let Err(Error::Http(refused)) = connect_async(request).await else {
@@ -222,8 +222,8 @@ async fn mcp_clients_have_the_tools_while_the_tab_is_offered_and_their_key_names
     );
     assert_eq!(shot["result"]["content"][1]["data"], "QUJD", "{shot}");
     for (pattern, sees) in [("browser/read_page", true), ("memory/*", false)] {
-        let wish = json!({ "name": "k", "scopes": [format!("tools:{pattern}")] });
-        let (_, key) = server.post("/api/keys", wish).await;
+        let request = json!({ "name": "k", "scopes": [format!("tools:{pattern}")] });
+        let (_, key) = server.post("/api/keys", request).await;
         let key = key["key"].as_str().unwrap().to_owned();
         let client = Mcp::with_key(&server, "/mcp", Era::Current, Some(&key)).await;
         let tools = client.tools().await;
@@ -239,7 +239,7 @@ async fn mcp_clients_have_the_tools_while_the_tab_is_offered_and_their_key_names
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_chats_agent_asks_before_it_reads_or_clicks_the_tab_in_front() {
+async fn the_chats_agent_asks_before_it_reads_or_clicks_the_active_tab() {
     for (name, arguments) in [("read_page", json!({})), ("click", buy())] {
         let call = calls(&[(&format!("browser__{name}"), &arguments.to_string())]);
         let done = Fake::streams(&[&says("Done."), &end()]);
@@ -255,7 +255,7 @@ async fn the_chats_agent_asks_before_it_reads_or_clicks_the_tab_in_front() {
         offered(&server, 4).await;
         for (answer, is_called) in [("Deny", false), ("Allow once", true)] {
             let session = server.session().await;
-            let stream = server.say(&session, "Use the browser").await;
+            let stream = server.send_message(&session, "Use the browser").await;
             let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
             let asked = reader.until("session.question").await;
             let question = asked.data["question"].as_str().unwrap();

@@ -19,8 +19,8 @@ fn a_clock_before_1970_is_refused_at_the_start() {
         .env("FAKETIME", "1969-06-01 00:00:00")
         .env("DONT_FAKE_MONOTONIC", "1");
     let output = command.output().unwrap();
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(words.contains("system clock is before 1970"), "{words}");
-    assert!(!words.contains("panicked"), "{words}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("system clock is before 1970"), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
 }

@@ -18,21 +18,21 @@ async fn log_of_a_conversation(folder: &Path, level: &str, prompt: &str) -> Stri
     let server = Gangway::spawn_logging(command, std::fs::File::create(&log).unwrap());
     let http = &server.http;
     let sessions = format!("{}/api/sessions", server.url);
-    let wish = json!({ "agent": "demo" });
-    let made = http.post(&sessions).json(&wish).send().await.unwrap();
+    let request = json!({ "agent": "demo" });
+    let made = http.post(&sessions).json(&request).send().await.unwrap();
     let session: Value = made.json().await.unwrap();
     let id = session["sessionId"].as_str().unwrap();
     let feed = format!("{sessions}/{id}/events");
     let _stream = http.get(&feed).send().await.unwrap();
     let socket = socket(&feed, &server.token);
     let (mut socket, _) = tokio_tungstenite::connect_async(socket).await.unwrap();
-    let said = http
+    let text = http
         .post(format!("{sessions}/{id}/messages"))
         .json(&json!({ "prompt": prompt }))
         .send()
         .await
         .unwrap();
-    assert_eq!(said.status(), 202);
+    assert_eq!(text.status(), 202);
     loop {
         let message = socket.next().await.unwrap().unwrap();
         if message.to_text().unwrap().contains(prompt) {

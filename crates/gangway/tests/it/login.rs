@@ -69,8 +69,8 @@ async fn a_code_logs_one_browser_in_once_for_everything() {
 async fn no_cookie_is_set_and_a_page_of_another_port_cannot_use_the_login() {
     let server = TestServer::start().await;
     let request = server.bare.post(server.url("/api/login"));
-    let wish = json!({ "key": code(&server).await });
-    let request = request.header("origin", server.url("")).json(&wish);
+    let body = json!({ "key": code(&server).await });
+    let request = request.header("origin", server.url("")).json(&body);
     let response = request.send().await.unwrap();
     assert!(response.headers().get("set-cookie").is_none());
     let answer: Value = response.json().await.unwrap();
@@ -100,7 +100,7 @@ async fn status_with(server: &TestServer, cookie: &str) -> (StatusCode, String) 
 }
 
 #[tokio::test]
-async fn sixty_cookies_of_another_port_keep_nobody_out() {
+async fn sixty_cookies_of_another_port_lock_nobody_out() {
     let server = TestServer::start().await;
     let cookies: Vec<_> = (0..60)
         .map(|n| format!("c{n}={}", "x".repeat(1000)))
@@ -184,8 +184,8 @@ async fn logins_are_listed_and_ended_one_by_one_or_all_and_survive_a_restart() {
 #[tokio::test]
 async fn a_key_that_is_revoked_takes_its_logins_with_it_and_gives_no_more_than_it_has() {
     let server = TestServer::start().await;
-    let wish = json!({ "name": "chat", "scopes": ["chat"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "chat", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", request).await;
     let token = logged_in(&server, key["key"].as_str().unwrap()).await;
     assert_eq!(sessions(&server, &token, &[]).await.0, 200);
     let bearer = format!("Bearer {token}");
@@ -203,7 +203,7 @@ async fn a_key_that_is_revoked_takes_its_logins_with_it_and_gives_no_more_than_i
 }
 
 #[tokio::test]
-async fn logins_that_fail_are_slowed_down_and_shut_nobody_out() {
+async fn logins_that_fail_are_slowed_down_and_do_not_lock_out_others() {
     let server = TestServer::start().await;
     let origin = server.url("");
     let mut codes = Vec::new();

@@ -72,7 +72,7 @@ impl Model {
 
 async fn turn(server: &TestServer, prompt: &str) -> Vec<crate::support::Frame> {
     let session = server.session().await;
-    let stream = server.say(&session, prompt).await;
+    let stream = server.send_message(&session, prompt).await;
     server
         .sse(&format!("/api/stream/{stream}"), None)
         .await
@@ -110,7 +110,7 @@ async fn a_model_is_shown_what_was_said_before() {
 }
 
 #[tokio::test]
-async fn without_a_model_the_chat_says_so_in_plain_words() {
+async fn without_a_model_the_chat_explains_that() {
     let server = TestServer::with(|config| config.default_agent = "builtin".into()).await;
     let frames = turn(&server, "hi").await;
     let error = frames.iter().find(|f| f.event == "session.error").unwrap();
@@ -124,7 +124,7 @@ async fn without_a_model_the_chat_says_so_in_plain_words() {
 }
 
 #[tokio::test]
-async fn each_failure_of_a_model_is_told_by_its_kind_and_never_with_the_key() {
+async fn each_failure_of_a_model_is_reported_by_type_and_never_contains_the_key() {
     let cut = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
     let cases = [
         (
@@ -163,7 +163,7 @@ async fn each_failure_of_a_model_is_told_by_its_kind_and_never_with_the_key() {
             "overloaded",
         ),
     ];
-    for (model, code, words) in cases {
+    for (model, code, text) in cases {
         let server = TestServer::with_model(&model.start().await, Some("sk-secret")).await;
         let frames = turn(&server, "hi").await;
         let error = frames
@@ -173,7 +173,7 @@ async fn each_failure_of_a_model_is_told_by_its_kind_and_never_with_the_key() {
         let message = error.data["message"].as_str().unwrap();
         assert_eq!(error.data["code"], code, "{message}");
         assert!(
-            message.contains(words) && !message.contains("sk-secret"),
+            message.contains(text) && !message.contains("sk-secret"),
             "{message}"
         );
         assert_eq!(frames.last().unwrap().data["outcome"], "failed");
@@ -181,7 +181,7 @@ async fn each_failure_of_a_model_is_told_by_its_kind_and_never_with_the_key() {
 }
 
 #[tokio::test]
-async fn a_model_server_that_is_not_there_is_told_as_such() {
+async fn a_model_server_that_is_not_there_is_reported() {
     let server = TestServer::with_model("http://127.0.0.1:9/v1", None).await;
     let frames = turn(&server, "hi").await;
     let error = frames.iter().find(|f| f.event == "session.error").unwrap();
@@ -212,7 +212,7 @@ async fn a_message_that_waited_is_shown_the_answer_it_waited_for() {
     let server = TestServer::with_model(&model.start().await, None).await;
     let session = server.session().await;
     for n in 0..4 {
-        server.say(&session, &format!("n{n}")).await;
+        server.send_message(&session, &format!("n{n}")).await;
     }
     server.ask(&session, "last").await;
     for asked in model.asked.lock().unwrap().iter() {
@@ -225,8 +225,8 @@ async fn a_message_that_waited_is_shown_the_answer_it_waited_for() {
 }
 
 #[tokio::test]
-async fn a_model_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
-    let said = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
+async fn a_model_that_stops_responding_times_out_and_its_output_is_kept() {
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n";
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     // Begins an answer and then says nothing, on a connection that stays open.
@@ -236,7 +236,7 @@ async fn a_model_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
             use tokio::io::{AsyncReadExt, AsyncWriteExt};
             let _ = socket.read(&mut [0; 4096]).await;
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            let _ = socket.write_all(format!("{head}{said}").as_bytes()).await;
+            let _ = socket.write_all(format!("{head}{text}").as_bytes()).await;
             held.push(socket);
         }
     });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway_testing::weights::mirror::{Answer, Mirror};
+use gangway_testing::weights::mirror::{FileAnswer, Mirror};
 use serde_json::{Value, json};
 
 use crate::{providers::fake::Fake, support::TestServer};
@@ -28,7 +28,7 @@ fn ollama(names: &[&str]) -> Fake {
 }
 
 #[tokio::test]
-async fn a_running_ollama_is_found_and_used_and_told_of() {
+async fn a_running_ollama_is_found_and_used_and_reported() {
     let url = ollama(&["llama3.2:1b"]).start().await;
     let yaml = format!("providers: {{ ollama: {{ type: ollama, base_url: '{url}' }} }}");
     let server = TestServer::with(config_of(&yaml)).await;
@@ -71,7 +71,7 @@ async fn an_old_ollama_is_known_to_have_no_tools() {
 }
 
 #[tokio::test]
-async fn what_starts_later_is_found_by_looking_again() {
+async fn what_starts_later_is_found_by_scanning_again() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -108,7 +108,7 @@ async fn a_server_that_accepts_and_says_nothing_does_not_hold_up_the_rest() {
 }
 
 #[tokio::test]
-async fn the_persons_choice_beats_the_order_and_outlives_a_restart() {
+async fn the_users_choice_beats_the_order_and_outlives_a_restart() {
     let (a, b) = (ollama(&["a"]).start().await, ollama(&["b"]).start().await);
     let yaml = format!(
         "providers: {{ home: {{ type: ollama, base_url: '{a}' }}, nas: {{ type: ollama, base_url: '{b}' }} }}"
@@ -144,7 +144,7 @@ async fn the_persons_choice_beats_the_order_and_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn a_key_is_stored_used_and_never_told_again() {
+async fn a_key_is_stored_used_and_never_shown_again() {
     let fake = Fake::streams(&["data: [DONE]\n\n"]);
     let yaml = format!(
         "providers: {{ work: {{ type: openai, base_url: '{}', key: WORK_KEY, model: m }} }}",
@@ -161,8 +161,8 @@ async fn a_key_is_stored_used_and_never_told_again() {
         .await;
     assert_eq!(status, 200, "{info}");
     assert_eq!(info["keySource"], "secrets");
-    let wish = json!({ "model": "work", "messages": [{ "role": "user", "content": "hi" }] });
-    server.post("/v1/chat/completions", wish).await;
+    let request = json!({ "model": "work", "messages": [{ "role": "user", "content": "hi" }] });
+    server.post("/v1/chat/completions", request).await;
     assert_eq!(fake.bearers().last().unwrap(), &format!("Bearer {key}"));
     for path in [
         "/api/providers",
@@ -208,9 +208,9 @@ async fn a_key_that_cannot_be_stored_is_refused_with_a_reason() {
 #[tokio::test]
 async fn weights_are_listed_removed_and_only_fetched_by_known_names() {
     let server = TestServer::start().await;
-    let shelf = server.data().join("models");
-    std::fs::create_dir_all(&shelf).unwrap();
-    std::fs::write(shelf.join("mine.gguf"), "x").unwrap();
+    let store = server.data().join("models");
+    std::fs::create_dir_all(&store).unwrap();
+    std::fs::write(store.join("mine.gguf"), "x").unwrap();
     let (status, list) = server.get("/api/weights").await;
     assert_eq!(status, 200);
     assert_eq!(list["weights"][0]["name"], "mine");
@@ -234,14 +234,14 @@ async fn weights_are_listed_removed_and_only_fetched_by_known_names() {
         .call(reqwest::Method::DELETE, "/api/weights/mine", None)
         .await;
     assert_eq!(status, 204);
-    assert!(!shelf.join("mine.gguf").exists());
+    assert!(!store.join("mine.gguf").exists());
 }
 
 #[tokio::test]
 async fn weights_of_a_url_are_fetched_for_the_owner_alone_and_a_failure_can_be_tried_again_or_forgotten()
  {
     let server = TestServer::start().await;
-    let mirror = Mirror::serve(b"no model", &[Answer::Held, Answer::Held]).await;
+    let mirror = Mirror::serve(b"no model", &[FileAnswer::Held, FileAnswer::Held]).await;
     let url = mirror.file("Mine.gguf");
     let (_, key) = server
         .post(
@@ -253,7 +253,7 @@ async fn weights_of_a_url_are_fetched_for_the_owner_alone_and_a_failure_can_be_t
     let answer = answer.bearer_auth(key["key"].as_str().unwrap());
     let answer = answer.json(&json!({ "url": url })).send().await.unwrap();
     assert_eq!(answer.status(), 403);
-    for wish in [
+    for request in [
         json!({}),
         json!({ "name": "mine", "url": url }),
         json!({ "name": "mine", "sha256": "0".repeat(64) }),
@@ -261,11 +261,11 @@ async fn weights_of_a_url_are_fetched_for_the_owner_alone_and_a_failure_can_be_t
         json!({ "url": "http://example.org/x.gguf" }),
         json!({ "url": url, "sha256": "12" }),
     ] {
-        let (status, error) = server.post("/api/weights", wish.clone()).await;
+        let (status, error) = server.post("/api/weights", request.clone()).await;
         assert_eq!(
             (status.as_u16(), &error["error_code"]),
             (400, &json!("invalid_request")),
-            "{wish} {error}"
+            "{request} {error}"
         );
     }
     assert!(mirror.asked().is_empty());

@@ -6,9 +6,9 @@ mod pages;
 use std::path::PathBuf;
 
 use gangway::{
-    doors::sessions::wire,
     keys::{CreateKey, KeyList, LoggedIn, Login, LoginCode, LoginList},
     openapi,
+    protocols::sessions::wire,
 };
 use gangway_applets::wire::{self as applets, channel};
 use gangway_apps::manifest;
@@ -74,7 +74,7 @@ fn the_openapi_document_is_that_of_the_routes() {
 }
 
 #[test]
-fn every_operation_tells_the_answers_that_they_all_share() {
+fn every_operation_documents_the_shared_responses() {
     let document = serde_json::to_value(openapi::openapi()).unwrap();
     let mut checked = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -160,7 +160,7 @@ fn the_typescript_types_are_those_of_the_wire_types() {
     declare::<feed::Outcome>(&mut text);
     declare::<feed::Usage>(&mut text);
     declare::<feed::ToolState>(&mut text);
-    declare::<feed::Line>(&mut text);
+    declare::<feed::EntryBody>(&mut text);
     declare::<feed::Entry>(&mut text);
     declare::<feed::History>(&mut text);
     declare::<feed::ContextUse>(&mut text);
@@ -300,7 +300,7 @@ fn declare_remote(text: &mut String) {
     declare::<config::ProjectConfig>(text);
     declare::<config::PersonaConfig>(text);
     declare::<remote::AgentState>(text);
-    declare::<remote::KeptIn>(text);
+    declare::<remote::StoredIn>(text);
     declare::<wire::CreateAgent>(text);
     declare::<wire::AdoptAgent>(text);
     declare::<wire::FlagsWanted>(text);
@@ -317,7 +317,7 @@ fn declare_remote(text: &mut String) {
     declare::<wire::PostToAgent>(text);
     declare::<wire::AcceptedByAgent>(text);
     declare::<wire::AnswerToAgent>(text);
-    declare::<wire::Nothing>(text);
+    declare::<wire::EmptyBody>(text);
     declare::<wire::Uploaded>(text);
     declare::<wire::SpeechText>(text);
     declare::<wire::AgentFrame>(text);
@@ -331,21 +331,21 @@ fn declare_remote(text: &mut String) {
 }
 
 fn declare_applets(text: &mut String) {
-    declare::<feed::Speak>(text);
-    declare::<gangway_http::feed::app_news::AppNews>(text);
-    declare::<gangway_http::feed::page_news::PageKind>(text);
-    declare::<gangway_http::feed::page_news::PageNews>(text);
+    declare::<feed::ConsentState>(text);
+    declare::<gangway_http::feed::app_event::AppEvent>(text);
+    declare::<gangway_http::feed::page_entry::PageKind>(text);
+    declare::<gangway_http::feed::page_entry::PageEntry>(text);
     declare::<applets::AppletList>(text);
     declare::<applets::AppletInfo>(text);
-    declare::<applets::Speakers>(text);
-    declare::<applets::Speaker>(text);
-    declare::<applets::AskingToSpeak>(text);
-    declare::<applets::DecideSpeech>(text);
-    declare::<applets::Decision>(text);
-    declare::<channel::AppletAsk>(text);
+    declare::<applets::AppletConsentList>(text);
+    declare::<applets::AppletConsent>(text);
+    declare::<applets::PendingConsent>(text);
+    declare::<applets::SetAppletConsent>(text);
+    declare::<applets::ConsentDecision>(text);
+    declare::<channel::AppletClientMessage>(text);
     declare::<channel::InvokeOptions>(text);
     declare::<channel::Encoding>(text);
-    declare::<channel::AppletTold>(text);
+    declare::<channel::AppletServerMessage>(text);
     declare::<channel::AppletFile>(text);
 }
 
@@ -370,11 +370,11 @@ fn declare_apps(text: &mut String) {
     declare::<weblets::LaunchInfo>(text);
     declare::<weblets::OpenLaunch>(text);
     declare::<weblets::OpenedLaunch>(text);
-    declare::<weblets::TellApp>(text);
-    declare::<weblets::ToldApp>(text);
+    declare::<weblets::SendAppEvent>(text);
+    declare::<weblets::SentAppEvent>(text);
     declare::<weblets::channel::AppFault>(text);
-    declare::<weblets::channel::PageSays>(text);
-    declare::<weblets::channel::PageTold>(text);
-    declare::<weblets::channel::AgentSays>(text);
-    declare::<weblets::channel::AgentTold>(text);
+    declare::<weblets::channel::PageClientMessage>(text);
+    declare::<weblets::channel::PageServerMessage>(text);
+    declare::<weblets::channel::AgentClientMessage>(text);
+    declare::<weblets::channel::AgentServerMessage>(text);
 }

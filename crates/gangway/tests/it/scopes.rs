@@ -61,8 +61,8 @@ async fn a_key_does_what_its_scopes_say_and_nothing_else() {
         ("admin", "/api/keys"),
     ];
     for (scope, _) in routes {
-        let wish = json!({ "name": scope, "scopes": [scope] });
-        let (_, key) = server.post("/api/keys", wish).await;
+        let request = json!({ "name": scope, "scopes": [scope] });
+        let (_, key) = server.post("/api/keys", request).await;
         let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
         for (needed, path) in routes {
             let (status, code) =
@@ -75,16 +75,16 @@ async fn a_key_does_what_its_scopes_say_and_nothing_else() {
         }
     }
     for wrong in [json!([]), json!(["root"]), json!(["tools:"]), json!("chat")] {
-        let wish = json!({ "name": "x", "scopes": wrong });
-        assert_eq!(server.post("/api/keys", wish).await.0, 400);
+        let request = json!({ "name": "x", "scopes": wrong });
+        assert_eq!(server.post("/api/keys", request).await.0, 400);
     }
 }
 
 #[tokio::test]
 async fn a_key_expires_and_ends_what_it_opened() {
     let server = TestServer::start().await;
-    let wish = json!({ "name": "short", "scopes": ["chat"], "expiresIn": 1 });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "short", "scopes": ["chat"], "expiresIn": 1 });
+    let (_, key) = server.post("/api/keys", request).await;
     let key = key["key"].as_str().unwrap();
     let session = server.session().await;
     let path = format!("/api/sessions/{session}/events");
@@ -107,14 +107,14 @@ async fn a_key_expires_and_ends_what_it_opened() {
 #[tokio::test]
 async fn a_session_in_a_folder_of_ones_choice_needs_admin_and_never_reaches_the_data_folder() {
     let server = TestServer::start().await;
-    let wish = json!({ "name": "chat", "scopes": ["chat"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let body = json!({ "name": "chat", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", body).await;
     let elsewhere = tempfile::tempdir().unwrap();
-    let wish = json!({ "cwd": elsewhere.path() });
-    let request = server.bare.post(server.url("/api/sessions")).json(&wish);
+    let body = json!({ "cwd": elsewhere.path() });
+    let request = server.bare.post(server.url("/api/sessions")).json(&body);
     let request = request.bearer_auth(key["key"].as_str().unwrap());
     assert_eq!(request.send().await.unwrap().status(), 403);
-    assert_eq!(server.post("/api/sessions", wish).await.0, 201);
+    assert_eq!(server.post("/api/sessions", body).await.0, 201);
     let data = server.data();
     for folder in [
         data.as_path(),
@@ -135,8 +135,8 @@ async fn a_session_in_a_folder_of_ones_choice_needs_admin_and_never_reaches_the_
 async fn a_client_that_only_takes_a_url_puts_its_key_there() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let wish = json!({ "name": "url", "scopes": ["chat"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "url", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", request).await;
     let key = key["key"].as_str().unwrap();
     let open = async |token: &str| {
         let path = format!("/ws/applet?session={session}&token={token}");
@@ -174,8 +174,8 @@ fn the_security_document_shows_who_may_use_each_route() {
 async fn a_key_for_one_relay_session_reads_no_studies_and_no_lists() {
     let server = TestServer::start().await;
     for scope in ["relay:demo", "relay.agent", "relay.host:demo"] {
-        let wish = json!({ "name": "relay", "scopes": [scope] });
-        let (_, key) = server.post("/api/keys", wish).await;
+        let request = json!({ "name": "relay", "scopes": [scope] });
+        let (_, key) = server.post("/api/keys", request).await;
         let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
         for path in ["/api/study", "/api/relay"] {
             let answer = status(&server, Method::GET, path, &[("authorization", &bearer)]).await;

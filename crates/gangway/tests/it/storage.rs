@@ -15,25 +15,27 @@ fn a_folder_of_a_newer_version_is_refused_and_left_alone() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     let output = Gangway::run(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
-    let words = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        !output.status.success() && words.contains("newer Gangway") && words.contains("format 99"),
-        "{words}"
+        !output.status.success()
+            && message.contains("newer Gangway")
+            && message.contains("format 99"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told_with_what_to_do() {
+fn a_folder_that_cannot_be_made_is_reported_with_what_to_do() {
     let output = Gangway::run(
         Path::new("/proc/nothing/here"),
         &["serve", "--listen", "127.0.0.1:0"],
     );
-    let words = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
         !output.status.success()
-            && words.contains("/proc/nothing/here")
-            && words.contains("--data"),
-        "{words}"
+            && message.contains("/proc/nothing/here")
+            && message.contains("--data"),
+        "{message}"
     );
 }
 
@@ -132,14 +134,14 @@ async fn a_full_disk_refuses_writes_and_keeps_what_is_there() {
         .json()
         .await
         .unwrap();
-    let said: Vec<_> = history["entries"]
+    let texts: Vec<_> = history["entries"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|e| e["role"] == "user")
         .map(|e| e["content"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(said, accepted);
+    assert_eq!(texts, accepted);
     assert_eq!(
         http.get(url("/healthz")).send().await.unwrap().status(),
         200
@@ -164,15 +166,15 @@ fn the_database_is_for_its_owner_alone_in_an_open_folder_too() {
 async fn what_was_deleted_cannot_be_found_on_the_disk() {
     let server = crate::support::TestServer::start().await;
     let session = server.session().await;
-    let words = "a-very-private-sentence";
-    server.ask(&session, words).await;
+    let message = "a-very-private-sentence";
+    server.ask(&session, message).await;
     let path = format!("/api/sessions/{session}");
     server.call(reqwest::Method::DELETE, &path, None).await;
     for entry in std::fs::read_dir(server.data()).unwrap().flatten() {
         let bytes = std::fs::read(entry.path()).unwrap_or_default();
         let found = bytes
-            .windows(words.len())
-            .any(|window| window == words.as_bytes());
+            .windows(message.len())
+            .any(|window| window == message.as_bytes());
         assert!(!found, "{:?}", entry.path());
     }
 }
@@ -200,10 +202,10 @@ async fn folders_of_sessions_that_do_not_exist_are_removed_once_they_are_old() {
     let server = crate::support::TestServer::start().await;
     let (_, session) = server.post("/api/sessions", json!({})).await;
     let own = server.data().join("workspaces");
-    let kept = own.join(session["sessionId"].as_str().unwrap());
+    let stored = own.join(session["sessionId"].as_str().unwrap());
     let orphan = own.join(gangway_core::SessionId::new().to_string());
     let other = own.join("not a session");
-    for folder in [&kept, &orphan, &other] {
+    for folder in [&stored, &orphan, &other] {
         std::fs::create_dir_all(folder).unwrap();
     }
     let (hour_ago, soon) = (
@@ -212,5 +214,5 @@ async fn folders_of_sessions_that_do_not_exist_are_removed_once_they_are_old() {
     );
     assert_eq!(server.app.sessions.sweep_folders(hour_ago).await, 0);
     assert_eq!(server.app.sessions.sweep_folders(soon).await, 1);
-    assert!(kept.is_dir() && other.is_dir() && !orphan.exists());
+    assert!(stored.is_dir() && other.is_dir() && !orphan.exists());
 }

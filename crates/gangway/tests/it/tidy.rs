@@ -115,9 +115,9 @@ fn no_file_has_a_name_that_says_nothing() {
 }
 
 #[test]
-fn a_door_never_imports_another() {
-    let doors = repository().join("crates/gangway/src/doors");
-    let names: Vec<String> = std::fs::read_dir(&doors)
+fn no_protocol_of_the_binary_imports_another() {
+    let protocols = repository().join("crates/gangway/src/protocols");
+    let names: Vec<String> = std::fs::read_dir(&protocols)
         .unwrap()
         .flatten()
         .filter(|entry| entry.path().is_dir())
@@ -126,7 +126,7 @@ fn a_door_never_imports_another() {
     assert!(names.contains(&"sessions".to_owned()));
     let mut offenders = Vec::new();
     for (path, text) in sources(&["rs"]) {
-        let Ok(inside) = path.strip_prefix("crates/gangway/src/doors") else {
+        let Ok(inside) = path.strip_prefix("crates/gangway/src/protocols") else {
             continue;
         };
         let Some(own) = inside
@@ -142,13 +142,13 @@ fn a_door_never_imports_another() {
             }
         }
     }
-    complain("doors that know each other", offenders);
+    complain("protocols that know each other", offenders);
 }
 
-/// Whether a source names a door, alone or in a group such as `doors::{one, other::wire}`.
+/// Whether a source names a door, alone or in a group such as `protocols::{one, other::wire}`.
 fn names_door(text: &str, door: &str) -> bool {
     let text: String = text.split_whitespace().collect();
-    ["doors::", "super::super::"].iter().any(|start| {
+    ["protocols::", "super::super::"].iter().any(|start| {
         text.split(start).skip(1).any(|rest| {
             let Some(group) = rest.strip_prefix('{') else {
                 return is_named(rest, door);
@@ -172,16 +172,19 @@ fn is_named(path: &str, name: &str) -> bool {
 }
 
 #[test]
-fn a_door_is_found_in_a_group_of_imports_too() {
+fn an_import_of_a_protocol_is_found_in_a_group_of_imports_too() {
     for text in [
-        "use crate::doors::relay::wire;",
-        "use crate::doors::{sessions, relay};",
-        "use crate::doors::{\n    sessions::{wire, frame},\n    relay::wire,\n};",
+        "use crate::protocols::relay::wire;",
+        "use crate::protocols::{sessions, relay};",
+        "use crate::protocols::{\n    sessions::{wire, frame},\n    relay::wire,\n};",
         "super::super::relay::send()",
     ] {
         assert!(names_door(text, "relay"), "{text}");
     }
-    for text in ["use crate::doors::{sessions};\nmod relay;", "doors::relays"] {
+    for text in [
+        "use crate::protocols::{sessions};\nmod relay;",
+        "protocols::relays",
+    ] {
         assert!(!names_door(text, "relay"), "{text}");
     }
 }
@@ -322,7 +325,7 @@ fn a_static_is_found_however_visible_it_is() {
         "static A: u8 = 0;",
         "pub static A: u8 = 0;",
         "pub(crate) static A: u8 = 0;",
-        "pub(in crate::doors) static A: u8 = 0;",
+        "pub(in crate::protocols) static A: u8 = 0;",
     ] {
         assert!(is_static(line), "{line}");
     }

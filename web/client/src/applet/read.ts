@@ -1,7 +1,7 @@
 // Reads a file in windows: the next one is only asked for when the last was taken, so nothing piles up.
 import { GangwayError } from "../errors.js";
 import { join } from "./content.js";
-import type { AppletAsk } from "../generated/wire.js";
+import type { AppletClientMessage } from "../generated/wire.js";
 import type { Answers, FileStat, ServerFrame } from "./wire.js";
 
 export interface AskOptions {
@@ -33,8 +33,8 @@ export interface BinaryOptions extends PartOptions {
 }
 
 /** Sends a question and gives back the last frame of its answer. */
-export type Ask = <Kind extends AppletAsk["type"]>(
-  message: AppletAsk & { type: Kind },
+export type Ask = <Kind extends AppletClientMessage["type"]>(
+  message: AppletClientMessage & { type: Kind },
   options?: AskOptions,
   onFrame?: (frame: ServerFrame, bytes?: ArrayBuffer) => void,
 ) => Promise<Answers[Kind]>;

@@ -1,8 +1,8 @@
 // The messages of an applet's channel, as they travel over a WebSocket and over a port.
 import type {
-  AppletAsk,
+  AppletClientMessage,
   AppletFile,
-  AppletTold,
+  AppletServerMessage,
   JsonValue,
 } from "../generated/wire.js";
 
@@ -11,14 +11,14 @@ export type Id = JsonValue;
 export type State = Readonly<Record<string, unknown>>;
 
 /** Whatever an applet asks. */
-export type ClientMessage = AppletAsk & { id?: Id };
+export type ClientMessage = AppletClientMessage & { id?: Id };
 
 /** Anything the server says. */
-export type ServerFrame = AppletTold;
+export type ServerFrame = AppletServerMessage;
 
 /** What the server says under this name. */
-export type Told<Name extends AppletTold["type"]> = Extract<
-  AppletTold,
+export type Told<Name extends AppletServerMessage["type"]> = Extract<
+  AppletServerMessage,
   { type: Name }
 >;
 

@@ -2,7 +2,10 @@
 import type { Builtins } from "./builtins.js";
 import type { AgentContext } from "./context.js";
 import { CODES, makeErrors, type AgentError } from "./errors.js";
-import type { PageSays, PageTold } from "../generated/wire.js";
+import type {
+  PageClientMessage,
+  PageServerMessage,
+} from "../generated/wire.js";
 import { PageTools } from "../page-tools.js";
 import { socketLink, type Link } from "./link.js";
 import type { Boot } from "./runtime.js";
@@ -21,7 +24,7 @@ interface Waiting {
 
 export type Handler = (payload: unknown) => void;
 /** A message before it is known whether it has JSON. */
-type Said = { type: PageSays["type"] } & Record<string, unknown>;
+type Said = { type: PageClientMessage["type"] } & Record<string, unknown>;
 
 const EMIT_MS = 30_000;
 const REQUEST_MS = 60_000;
@@ -73,7 +76,7 @@ export function makeChannel(
 
   const link = port ?? socketLink(built, address, heard, end);
   // What is dropped without a connection is said again: the tools after a welcome, a result when its call comes again.
-  const say = (said: PageSays) => {
+  const say = (said: PageClientMessage) => {
     if (welcomed) link.send(stringify(said));
   };
   const result = (call: number) =>
@@ -220,10 +223,10 @@ export function makeChannel(
 
   function heard(text: unknown): void {
     if (over) return;
-    let frame: PageTold;
+    let frame: PageServerMessage;
     try {
       // Any JSON has a type to look at, but for null.
-      frame = (parse(text as string) ?? {}) as PageTold;
+      frame = (parse(text as string) ?? {}) as PageServerMessage;
     } catch {
       return;
     }

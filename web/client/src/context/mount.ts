@@ -1,6 +1,9 @@
 // An app in a frame of another site's page: one port to it, one WebSocket to Gangway; messages of the frame are not trusted.
 import { GangwayError } from "../errors.js";
-import type { PageSays, PageTold } from "../generated/wire.js";
+import type {
+  PageClientMessage,
+  PageServerMessage,
+} from "../generated/wire.js";
 import { Http } from "../http.js";
 import type { ApiKey } from "../key.js";
 import {
@@ -37,7 +40,7 @@ export interface MountedApp {
 export const APP_SANDBOX =
   "allow-scripts allow-same-origin allow-forms allow-modals allow-downloads allow-popups";
 
-const TYPES: readonly PageSays["type"][] = [
+const TYPES: readonly PageClientMessage["type"][] = [
   "weblet-event",
   "weblet-request",
   "weblet-cancel",
@@ -114,9 +117,9 @@ export function mountApp(options: MountOptions): MountedApp {
   });
 
   function fromServer(text: string): void {
-    let said: PageTold;
+    let said: PageServerMessage;
     try {
-      said = JSON.parse(text) as PageTold;
+      said = JSON.parse(text) as PageServerMessage;
     } catch {
       // Going on would hide a gap; a new socket resumes before it.
       live.renew();
@@ -174,9 +177,9 @@ export function mountApp(options: MountOptions): MountedApp {
       stop(new GangwayError("flood", "The app sent too many messages."));
       return;
     }
-    let said: PageSays | null;
+    let said: PageClientMessage | null;
     try {
-      said = JSON.parse(data) as PageSays | null;
+      said = JSON.parse(data) as PageClientMessage | null;
     } catch {
       return;
     }
@@ -191,14 +194,19 @@ export function mountApp(options: MountOptions): MountedApp {
   function resetTools(): void {
     if (!stale || welcome === null) return;
     stale = false;
-    const none: PageSays = { type: "weblet-tools", tools: [], reset: true };
+    const none: PageClientMessage = {
+      type: "weblet-tools",
+      tools: [],
+      reset: true,
+    };
     live.send(JSON.stringify(none));
   }
 
   /** Nothing that the app waits for is dropped without a word. */
-  function refuse(said: PageSays): void {
+  function refuse(said: PageClientMessage): void {
     const message = `Too many messages: the limit is ${PER_SECOND} per second`;
-    const answer = (told: PageTold) => port?.postMessage(JSON.stringify(told));
+    const answer = (told: PageServerMessage) =>
+      port?.postMessage(JSON.stringify(told));
     if (said.type === "weblet-event") {
       const error = { code: CODES.emitTimeout, message };
       answer({ type: "weblet-nack", id: said.id, error });
@@ -233,7 +241,7 @@ export function mountApp(options: MountOptions): MountedApp {
     // What still waits in the app is refused now, not in half a minute.
     const reason = error && GONE.includes(error.code) ? "deleted" : "expired";
     const message = error?.message ?? "The parent page closed the app.";
-    const last: PageTold = { type: "closing", reason, message };
+    const last: PageServerMessage = { type: "closing", reason, message };
     port?.postMessage(JSON.stringify(last));
     port?.close();
     port = null;

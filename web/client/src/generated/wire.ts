@@ -132,7 +132,7 @@ export type Usage = { inputTokens: number, outputTokens: number, };
 
 export type ToolState = "running" | "done" | "failed";
 
-export type Line = { "role": "user", content: string, source: Source, } | { "role": "assistant", messageId: string, content: string, 
+export type EntryBody = { "role": "user", content: string, source: Source, } | { "role": "assistant", messageId: string, content: string, 
 /**
  * True when the turn ended before the message was complete.
  */
@@ -148,7 +148,7 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "pageCall", pageId: string, callId: string, 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppEvent, } | { "role": "pageCall", pageId: string, callId: string, 
 /**
  * `server/tool`.
  */
@@ -201,7 +201,7 @@ tool: string,
 /**
  * What it was called with.
  */
-arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppNews, } | { "role": "pageCall", pageId: string, callId: string, 
+arguments: JsonValue, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "question", questionId: string, question: string, options: Array<string>, answer: string | null, } | { "role": "app", launchId: string, app: string, news: AppEvent, } | { "role": "pageCall", pageId: string, callId: string, 
 /**
  * `server/tool`.
  */
@@ -322,15 +322,15 @@ patch: Record<string, JsonValue>, source: Source, } | { "type": "applet.asks", a
 /**
  * The message it wants to send.
  */
-prompt: string, } | { "type": "applet.leave", applet: string, speak: Speak, } | { "type": "applet.open", applet: string, } | { "type": "page.reload", 
+prompt: string, } | { "type": "applet.leave", applet: string, speak: ConsentState, } | { "type": "applet.open", applet: string, } | { "type": "page.reload", 
 /**
  * Only this applet.
  */
-applet: string | null, } | { "type": "app", launchId: string, app: string, news: AppNews, } | { "type": "page", pageId: string, pageKind: PageKind, 
+applet: string | null, } | { "type": "app", launchId: string, app: string, news: AppEvent, } | { "type": "page", pageId: string, pageKind: PageKind, 
 /**
  * The app, applet, site or relay session that it is.
  */
-name: string, news: PageNews, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
+name: string, news: PageEntry, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
 /**
  * Tokens in the context.
  */
@@ -1915,7 +1915,7 @@ message: string, };
 /**
  * A message to a page, via its broker.
  */
-export type SiteTold = { "type": "result", 
+export type SiteServerMessage = { "type": "result", 
 /**
  * The call.
  */
@@ -1988,7 +1988,7 @@ export type Numbered = {
 /**
  * Starts at 1.
  */
-n: number, } & SiteTold;
+n: number, } & SiteServerMessage;
 
 /**
  * A tool as its page describes it.
@@ -2149,7 +2149,7 @@ token?: string, };
 /**
  * Messages of the broker.
  */
-export type BrokerSays = { "type": "hello" } & BrokerHello | { "type": "call", 
+export type BrokerClientMessage = { "type": "hello" } & BrokerHello | { "type": "call", 
 /**
  * Its number; counts up.
  */
@@ -2255,7 +2255,7 @@ active: boolean, };
 
 export type AgentState = "idle" | "commanded" | "processing" | "awaiting_input" | "complete";
 
-export type KeptIn = "config" | "added";
+export type StoredIn = "config" | "added";
 
 export type CreateAgent = { project_name: string, persona_slug: string, 
 /**
@@ -2445,7 +2445,7 @@ export type AnswerToAgent = { question_id: string, answer: string, };
 /**
  * An empty object.
  */
-export type Nothing = Record<symbol, never>;
+export type EmptyBody = Record<symbol, never>;
 
 export type Uploaded = { 
 /**
@@ -2468,7 +2468,7 @@ export type SpeechText = { text: string, };
  */
 export type AgentFrame = { "type": "agent.state", state: AgentState, } | { "type": "agent.ended", reason: string, };
 
-export type ProjectInfo = { name: string, from: KeptIn, 
+export type ProjectInfo = { name: string, from: StoredIn, 
 /**
  * Whether its folder is missing.
  */
@@ -2496,7 +2496,7 @@ projects: Array<ProjectInfo>,
  */
 brains: Array<string>, };
 
-export type PersonaInfo = { slug: string, from: KeptIn, 
+export type PersonaInfo = { slug: string, from: StoredIn, 
 /**
  * Whether it has `experience.md`.
  */
@@ -2528,7 +2528,7 @@ export type PersonaText = { slug: string, folder: string,
 /**
  * One from config.yaml is read-only.
  */
-from: KeptIn, 
+from: StoredIn, 
 /**
  * `skill.md`: abilities and behavior.
  */
@@ -2792,7 +2792,7 @@ export type RelayPresence = { host: boolean,
  */
 agents: number, names: Array<string>, };
 
-export type Attached = "server" | "own";
+export type ServerOrigin = "server" | "own";
 
 export type BridgeProblem = { 
 /**
@@ -2827,7 +2827,7 @@ export type BridgeHello = {
 /**
  * Protocol version.
  */
-protocol: number, gangway: string, pid: number, attached: Attached, base_url: string, 
+protocol: number, gangway: string, pid: number, attached: ServerOrigin, base_url: string, 
 /**
  * Supported message types.
  */
@@ -2856,7 +2856,7 @@ export type ServerPresence = "up" | "gone";
 /**
  * A notification: a message that answers no request.
  */
-export type BridgeStatus = { "about": "server", state: ServerPresence, attached: Attached, base_url: string, } | { "about": "asks", 
+export type BridgeStatus = { "about": "server", state: ServerPresence, attached: ServerOrigin, base_url: string, } | { "about": "asks", 
 /**
  * As the server said it.
  */
@@ -2865,7 +2865,7 @@ frame: AsksFrame, };
 /**
  * A message of the bridge itself.
  */
-export type BridgeTold = { "type": "status" } & BridgeStatus | { "type": "part", 
+export type BridgeMessage = { "type": "status" } & BridgeStatus | { "type": "part", 
 /**
  * Id of the message.
  */
@@ -2899,12 +2899,12 @@ export type SourceKind = "person" | "applet" | "agent" | "page";
 /**
  * Whether an applet may send messages in a session.
  */
-export type Speak = "once" | "allowed" | "denied" | "ask";
+export type ConsentState = "once" | "allowed" | "denied" | "ask";
 
 /**
  * An event between an app and its agent.
  */
-export type AppNews = { "what": "launched", 
+export type AppEvent = { "what": "launched", 
 /**
  * The name of the agent.
  */
@@ -2946,7 +2946,7 @@ export type PageKind = "app" | "applet" | "site" | "relay";
 /**
  * An event about a page.
  */
-export type PageNews = { "what": "opened", origin: string, title: string, } | { "what": "left" } | { "what": "offered", 
+export type PageEntry = { "what": "opened", origin: string, title: string, } | { "what": "left" } | { "what": "offered", 
 /**
  * The names of all of them.
  */
@@ -3000,13 +3000,13 @@ frame: string,
  */
 problem?: string, };
 
-export type Speakers = { 
+export type AppletConsentList = { 
 /**
  * Applets that were allowed, denied, or have asked.
  */
-applets: Array<Speaker>, };
+applets: Array<AppletConsent>, };
 
-export type Speaker = { slug: string, name: string, 
+export type AppletConsent = { slug: string, name: string, 
 /**
  * `allowed`, `denied` or `ask`.
  */
@@ -3014,18 +3014,18 @@ speak: string,
 /**
  * The message that waits for consent.
  */
-asking?: AskingToSpeak, };
+asking?: PendingConsent, };
 
-export type AskingToSpeak = { prompt: string, askedAt: string, };
+export type PendingConsent = { prompt: string, askedAt: string, };
 
-export type DecideSpeech = { speak: Decision, };
+export type SetAppletConsent = { speak: ConsentDecision, };
 
-export type Decision = "once" | "allow" | "always" | "deny" | "ask";
+export type ConsentDecision = "once" | "allow" | "always" | "deny" | "ask";
 
 /**
  * Requests of a page. Each may have an `id`, which its answer repeats.
  */
-export type AppletAsk = { "type": "setState", data: Record<string, JsonValue>, } | { "type": "getState", key?: string, } | { "type": "readFile", path: string, 
+export type AppletClientMessage = { "type": "setState", data: Record<string, JsonValue>, } | { "type": "getState", key?: string, } | { "type": "readFile", path: string, 
 /**
  * Whether its bytes are sent as binary messages; otherwise it must be text.
  */
@@ -3097,7 +3097,7 @@ export type Encoding = "utf8" | "base64";
 /**
  * Messages of the server.
  */
-export type AppletTold = { "type": "ready", session: string, applet?: string, 
+export type AppletServerMessage = { "type": "ready", session: string, applet?: string, 
 /**
  * The URL of the applet's frame.
  */
@@ -3550,13 +3550,13 @@ export type OpenedLaunch = {
  */
 url: string, expiresAt: string, };
 
-export type TellApp = { 
+export type SendAppEvent = { 
 /**
  * Lowercase letters, digits and hyphens.
  */
 event: string, payload: JsonValue, };
 
-export type ToldApp = { 
+export type SentAppEvent = { 
 /**
  * Its number in the log.
  */
@@ -3571,7 +3571,7 @@ code: string | null, message: string | null, };
 /**
  * Messages from a page.
  */
-export type PageSays = { "type": "weblet-event", 
+export type PageClientMessage = { "type": "weblet-event", 
 /**
  * Chosen by the page; the same when it is repeated.
  */
@@ -3592,7 +3592,7 @@ id: string, } | { "type": "ping", };
 /**
  * Messages to a page.
  */
-export type PageTold = { "type": "welcome", 
+export type PageServerMessage = { "type": "welcome", 
 /**
  * The number to resume after.
  */
@@ -3629,7 +3629,7 @@ message: string, };
 /**
  * Messages from an agent.
  */
-export type AgentSays = { "type": "weblet-ack", id: string, } | { "type": "weblet-response", requestId: string, success: boolean, result: JsonValue, error: AppFault | null, } | { "type": "agent-event", event: string, payload: JsonValue, 
+export type AgentClientMessage = { "type": "weblet-ack", id: string, } | { "type": "weblet-response", requestId: string, success: boolean, result: JsonValue, error: AppFault | null, } | { "type": "agent-event", event: string, payload: JsonValue, 
 /**
  * Chosen by the agent, for `sent`.
  */
@@ -3638,7 +3638,7 @@ id: string | null, } | { "type": "ping", };
 /**
  * Messages to an agent.
  */
-export type AgentTold = { "type": "welcome", launchId: string, app: string, 
+export type AgentServerMessage = { "type": "welcome", launchId: string, app: string, 
 /**
  * The session that logs the channel.
  */

@@ -5,10 +5,10 @@ import { BrokerSocket, type Connection } from "./broker-socket.js";
 import { AgentApiError, errorFrom } from "./errors.js";
 import { isTooLong, MAX_CALLS, PAGE_SIZE } from "./wire.js";
 import type {
-  BrokerSays,
+  BrokerClientMessage,
   Numbered,
-  PageHears,
-  PageSays,
+  BrokerToPage,
+  PageToBroker,
   PageText,
 } from "./wire.js";
 
@@ -25,7 +25,7 @@ const MAX_OPEN = 16 << 20;
 // As many as the server calls concurrently: whatever it waits for is among this many last results.
 const MAX_RESULTS = 16;
 
-type Call = Extract<BrokerSays, { type: "call" }>;
+type Call = Extract<BrokerClientMessage, { type: "call" }>;
 
 /** What a page may have done to itself, by the extension alone. */
 const TAB_CALLS = [
@@ -47,7 +47,7 @@ export interface BrokerOptions {
   /** What the browser says of the page, never what the page says. */
   origin: string;
   connect: () => Connection;
-  hello: () => Extract<BrokerSays, { type: "hello" }>;
+  hello: () => Extract<BrokerClientMessage, { type: "hello" }>;
   /** Keeps what lets this page in next time. */
   saveToken: (token: string) => void;
   /** Reads the page, of which its script sent what it sees. */
@@ -65,7 +65,7 @@ export type Leave = () => void;
 
 export function serve(port: MessagePort, options: BrokerOptions): Leave {
   const { origin } = options;
-  const tell = (message: PageHears) => port.postMessage(message);
+  const tell = (message: BrokerToPage) => port.postMessage(message);
   if (!/^https?:\/\//.test(origin)) {
     const words =
       "This page has an opaque origin (a sandbox or a file), so it cannot be granted permissions.";
@@ -84,11 +84,11 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   /** Calls that the page no longer wants, whose end the server has not said yet. */
   const aborted = new Set<number>();
   /** The last results of the page's tools; the server says nothing to them. */
-  const results = new Map<number, BrokerSays>();
+  const results = new Map<number, BrokerClientMessage>();
   /** How often the page may be read: once for each time that the server allowed it. */
   let reads = 0;
-  let tools: BrokerSays | null = null;
-  let held: BrokerSays[] = [];
+  let tools: BrokerClientMessage | null = null;
+  let held: BrokerClientMessage[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const socket = new BrokerSocket({
     connect: options.connect,
@@ -116,7 +116,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   });
 
   /** Sends at the server's pace. */
-  function send(message: BrokerSays): void {
+  function send(message: BrokerClientMessage): void {
     if (held.length === 0 && rate.take()) {
       socket.send(message);
       return;
@@ -129,7 +129,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     timer = undefined;
     let sent = 0;
     for (; sent < held.length && rate.take(); sent += 1) {
-      socket.send(held[sent] as BrokerSays);
+      socket.send(held[sent] as BrokerClientMessage);
     }
     held = held.slice(sent);
     if (held.length > 0) timer = setTimeout(release, HOLD_MS);
@@ -198,7 +198,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     openChat(chatId, panel);
   }
 
-  function fromPage(said: PageSays | null): void {
+  function fromPage(said: PageToBroker | null): void {
     if (typeof said !== "object" || said === null) return;
     switch (said.type) {
       case "call": {
@@ -249,9 +249,11 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     send(said);
   }
 
-  function toolResult(said: Extract<PageSays, { type: "tool_result" }>): void {
+  function toolResult(
+    said: Extract<PageToBroker, { type: "tool_result" }>,
+  ): void {
     const { call, error, result } = said;
-    const message: BrokerSays = {
+    const message: BrokerClientMessage = {
       ...{ type: "tool_result", call },
       ...(error
         ? { error: plain(errorFrom(error)) }
@@ -262,7 +264,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     send(message);
   }
 
-  function read(said: Extract<PageSays, { type: "read" }>): void {
+  function read(said: Extract<PageToBroker, { type: "read" }>): void {
     const { id, html, url, title } = said;
     if (![html, url, title].every((text) => isText(text, PAGE_SIZE))) return;
     if (reads === 0) {
@@ -280,7 +282,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   }
 
   const leaving = new AbortController();
-  port.onmessage = ({ data }: MessageEvent<PageSays | null>) => {
+  port.onmessage = ({ data }: MessageEvent<PageToBroker | null>) => {
     try {
       fromPage(data);
     } catch {

@@ -1,7 +1,11 @@
 // The broker's connection: one visit of one page, which outlives a connection that breaks.
 import { Backoff } from "../backoff.js";
 import { errorFrom, lost, type AgentApiError } from "./errors.js";
-import type { BrokerHears, BrokerSays, Numbered } from "./wire.js";
+import type {
+  BrokerServerMessage,
+  BrokerClientMessage,
+  Numbered,
+} from "./wire.js";
 
 /** How long a visit waits for its connection to come back. */
 const PATIENCE_MS = 30_000;
@@ -31,7 +35,7 @@ export interface BrokerSocketOptions {
   /** Begins a connection. */
   connect: () => Connection;
   /** Who visits, and the token for a server that wants one. */
-  hello: () => Extract<BrokerSays, { type: "hello" }>;
+  hello: () => Extract<BrokerClientMessage, { type: "hello" }>;
   /** Gets every message once, in order. */
   heard: (message: Numbered) => void;
   /** A visit was resumed: unanswered calls may not have arrived, and queued messages were not sent. */
@@ -48,7 +52,7 @@ export class BrokerSocket {
   readonly #options: BrokerSocketOptions;
   #socket: Connection | null = null;
   #welcomed = false;
-  #waiting: BrokerSays[] = [];
+  #waiting: BrokerClientMessage[] = [];
   #visit: string | undefined;
   #seen = 0;
   #acked = 0;
@@ -69,7 +73,7 @@ export class BrokerSocket {
     return (this.#socket?.bufferedAmount ?? 0) < MAX_BUFFERED;
   }
 
-  send(message: BrokerSays): void {
+  send(message: BrokerClientMessage): void {
     if (this.#over) return;
     if (this.#welcomed) {
       this.#socket?.send(JSON.stringify(message));
@@ -127,9 +131,9 @@ export class BrokerSocket {
   }
 
   #read(text: string): void {
-    let message: BrokerHears;
+    let message: BrokerServerMessage;
     try {
-      message = JSON.parse(text) as BrokerHears;
+      message = JSON.parse(text) as BrokerServerMessage;
     } catch {
       // Going on would hide a gap; a new socket resumes before it.
       this.#broke();
@@ -141,7 +145,7 @@ export class BrokerSocket {
     else if (Number.isSafeInteger(message.n)) this.#numbered(message);
   }
 
-  #welcome(message: Extract<BrokerHears, { type: "welcome" }>): void {
+  #welcome(message: Extract<BrokerServerMessage, { type: "welcome" }>): void {
     clearTimeout(this.#connectTimer);
     clearTimeout(this.#patience);
     this.#patience = undefined;

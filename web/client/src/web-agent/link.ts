@@ -11,7 +11,7 @@ import {
 } from "./errors.js";
 import { makeStream, type Streamed, type StreamOptions } from "./streams.js";
 import { CALL_SIZE, isTooLong, MAX_CALLS } from "./wire.js";
-import type { PageHears, PageSays, PageText } from "./wire.js";
+import type { BrokerToPage, PageToBroker, PageText } from "./wire.js";
 
 /** Page-side limits, in milliseconds. */
 export const LIMITS = {
@@ -62,7 +62,7 @@ export interface Link {
     options: StreamOptions<T>,
   ): AsyncIterableIterator<T>;
   /** Posts something that is no call, if there is a connection. */
-  say(message: Extract<PageSays, { type: "tools" | "tool_result" }>): void;
+  say(message: Extract<PageToBroker, { type: "tools" | "tool_result" }>): void;
   /** Has the broker read HTML. */
   read(page: PageText, signal?: AbortSignal): Promise<unknown>;
 }
@@ -104,7 +104,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     });
     port = opened;
     built.listen(opened, "message", (event) => {
-      if (port === opened) heard((event as MessageEvent<PageHears>).data);
+      if (port === opened) heard((event as MessageEvent<BrokerToPage>).data);
     });
     built.start(opened);
     // The port keeps it until the broker listens.
@@ -138,7 +138,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     return error;
   }
 
-  function heard(said: PageHears): void {
+  function heard(said: BrokerToPage): void {
     switch (said.type) {
       case "ready":
         way.answered();
@@ -204,7 +204,8 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     const call = open[at];
     if (!call) return;
     end(at, call);
-    if (port) built.post(port, { type: "abort", id: at } satisfies PageSays);
+    if (port)
+      built.post(port, { type: "abort", id: at } satisfies PageToBroker);
     if (error) call.fail(error);
   }
 
@@ -217,7 +218,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
   /** Opens a call; its number, or 0 when it was refused at once. */
   function begin(
     method: string,
-    said: (id: number) => PageSays,
+    said: (id: number) => PageToBroker,
     { ms = LIMITS.plain, signal }: CallOptions,
     handlers: Handlers,
   ): number {
@@ -272,7 +273,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     handlers: Handlers,
   ): number {
     const text = written(method, params);
-    const said = (at: number): PageSays => {
+    const said = (at: number): PageToBroker => {
       return { type: "call", id: at, method, params: text };
     };
     return begin(method, said, options, handlers);
@@ -299,7 +300,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     say: (message) => port && built.post(port, message),
     read: (page, signal) =>
       new Later((resolve, reject) => {
-        const said = (at: number): PageSays => {
+        const said = (at: number): PageToBroker => {
           return { type: "read", id: at, ...page };
         };
         const handlers = { result: resolve, fail: reject, renews: false };

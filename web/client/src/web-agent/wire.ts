@@ -1,9 +1,9 @@
 // What travels between the page's script, the broker frame and the server.
 import type {
-  BrokerSays,
+  BrokerClientMessage,
   Numbered,
   refused,
-  SiteTold,
+  SiteServerMessage,
   welcome,
 } from "../generated/wire.js";
 import type { ApiError } from "./errors.js";
@@ -23,7 +23,7 @@ export interface PageText {
 }
 
 /** From the page's script to the broker. Values are JSON as text: that is how they are measured. */
-export type PageSays =
+export type PageToBroker =
   | { type: "call"; id: number; method: string; params: string }
   | { type: "abort"; id: number }
   | { type: "tools"; tools: string }
@@ -31,19 +31,19 @@ export type PageSays =
   | ({ type: "read"; id: number } & PageText);
 
 /** From the broker to the page's script. */
-export type PageHears =
+export type BrokerToPage =
   | { type: "ready" }
   | { type: "refused"; error: ApiError }
   | { type: "lost"; error: ApiError }
   | { type: "result"; id: number; result: unknown }
   | { type: "error"; id: number; error: ApiError }
-  | Exclude<SiteTold, { type: "result" | "error" | "token" }>;
+  | Exclude<SiteServerMessage, { type: "result" | "error" | "token" }>;
 
 /** From the broker to the server, and from there in the order of its numbers. */
-export type { BrokerSays, Numbered };
+export type { BrokerClientMessage, Numbered };
 
 /** From the server to the broker. */
-export type BrokerHears = welcome | refused | Numbered;
+export type BrokerServerMessage = welcome | refused | Numbered;
 
 /** The most that one call may carry, in bytes of JSON. */
 export const CALL_SIZE = 1 << 20;

@@ -2,7 +2,7 @@
 import { Backoff } from "@gangway/client/extension";
 import type { BridgeState } from "../bridge.js";
 import { isUnreached, lost } from "../failures.js";
-import type { OwnHears, OwnSays } from "../own-pages.js";
+import type { OwnHears, OwnPageMessage } from "../own-pages.js";
 import type { Port } from "../pages.js";
 import { BridgeError, bridgeError, type Status } from "../wire.js";
 
@@ -122,7 +122,7 @@ export class BackgroundPort {
     return { id, done };
   }
 
-  #say(message: OwnSays): void {
+  #say(message: OwnPageMessage): void {
     (this.#port ?? this.#open()).postMessage(message);
   }
 

@@ -1,10 +1,10 @@
 // Which applets may send messages in a session.
 import type {
   Applets,
-  Decision,
+  ConsentDecision,
   FeedFrame,
   GangwayError,
-  Speaker,
+  AppletConsent,
 } from "@gangway/client";
 import { SvelteSet } from "svelte/reactivity";
 import { failureOf } from "@gangway/kit/parts/failure.js";
@@ -16,7 +16,7 @@ export class SpeakersState {
   #asked = 0;
   #reading = false;
   #stale = false;
-  all: Speaker[] = $state.raw([]);
+  all: AppletConsent[] = $state.raw([]);
   /** True once the list was read. */
   loaded = $state(false);
   /** Applets that a decision is on its way for, so that none is sent twice. */
@@ -56,7 +56,7 @@ export class SpeakersState {
     this.#sessionId = null;
   }
 
-  async decide(applet: string, decision: Decision): Promise<boolean> {
+  async decide(applet: string, decision: ConsentDecision): Promise<boolean> {
     const id = this.#sessionId;
     if (!id || this.deciding.has(applet)) return false;
     this.deciding.add(applet);
@@ -68,7 +68,7 @@ export class SpeakersState {
   }
 
   async #take(
-    ask: () => Promise<{ applets: Speaker[] }>,
+    ask: () => Promise<{ applets: AppletConsent[] }>,
   ): Promise<GangwayError | null> {
     this.#asked += 1;
     const asked = this.#asked;

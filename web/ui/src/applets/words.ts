@@ -1,5 +1,10 @@
 // Labels for applets and for the events of a session.
-import type { AppFrame, EventFrame, Source, Speak } from "@gangway/client";
+import type {
+  AppFrame,
+  EventFrame,
+  Source,
+  ConsentState,
+} from "@gangway/client";
 import { newsWords } from "../apps/lines.js";
 
 export const ORIGINS: Record<string, string> = {
@@ -8,7 +13,7 @@ export const ORIGINS: Record<string, string> = {
   data: "your own",
 };
 
-export const SPEAKS: Record<Speak, string> = {
+export const SPEAKS: Record<ConsentState, string> = {
   once: "may send this message once",
   allowed: "may send messages",
   denied: "may not send messages",

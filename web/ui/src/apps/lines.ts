@@ -1,5 +1,5 @@
 // What apps did in a session, as lines of the chat.
-import type { AppEntry, AppNews } from "@gangway/client";
+import type { AppEntry, AppEvent } from "@gangway/client";
 
 /** Whether an entry of a conversation is about an app. */
 export function isAppEntry(entry: { role: string }): entry is AppEntry {
@@ -92,7 +92,7 @@ function noticeIn(params: unknown): string | null {
 
 /** What the log says about it. */
 export function newsWords(
-  news: AppNews,
+  news: AppEvent,
   title: string,
 ): { what: string; detail: unknown } {
   switch (news.what) {

@@ -3,7 +3,7 @@ import type { EmbedEventName, EmbedEvents, EmbedStyle } from "@gangway/client";
 import { lookOf } from "./look.js";
 
 /** What the parent page may ask for. */
-export interface ParentWishes {
+export interface ParentMessages {
   send: (text: string) => void;
   style: (style: EmbedStyle) => void;
   focus: () => void;
@@ -16,7 +16,7 @@ export class Parent {
   readonly #origin: string;
   readonly #stop = new AbortController();
 
-  private constructor(origin: string, wishes: ParentWishes) {
+  private constructor(origin: string, wishes: ParentMessages) {
     this.#origin = origin;
     window.addEventListener(
       "message",
@@ -32,7 +32,7 @@ export class Parent {
   static of(
     origin: string | null,
     allowed: readonly string[],
-    wishes: ParentWishes,
+    wishes: ParentMessages,
   ): Parent | null {
     if (origin === null || window.parent === window) return null;
     const exact =
@@ -56,7 +56,7 @@ export class Parent {
   }
 }
 
-function hear(data: unknown, wishes: ParentWishes): void {
+function hear(data: unknown, wishes: ParentMessages): void {
   if (typeof data !== "object" || data === null) return;
   const { target, type, text, variables } = data as Record<string, unknown>;
   if (target !== "gangway") return;

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::stage::{Acting, Stage, acting, applet_prompt, asked, echo, ended, prompt, submit};
 use crate::{
-    AppAgent, AppNews, Command, Error, Event, Launch, LaunchId, Leave, Limits, NewSession, Pass,
-    Receipt, Session, Slug, Source, state,
+    AppAgent, AppEvent, Command, Consent, Error, Event, Launch, LaunchId, LaunchPass, Limits,
+    NewSession, Receipt, Session, Slug, Source, state,
 };
 
 fn slug(text: &str) -> Slug {
@@ -77,8 +77,11 @@ async fn a_request_of_one_name_takes_effect_once_and_is_answered_as_before() {
     assert_eq!(state, changed(1, head + 1));
     session.submit(set("a", json!({ "x": 2 }))).await.unwrap();
     assert_eq!(once(set("a", json!({ "x": 1 })), "s").await, Ok(state));
-    let kept = stage.hub.state(session.id(), &slug("a")).await.unwrap();
-    assert_eq!(kept.unwrap().data, *json!({ "x": 2 }).as_object().unwrap());
+    let stored = stage.hub.state(session.id(), &slug("a")).await.unwrap();
+    assert_eq!(
+        stored.unwrap().data,
+        *json!({ "x": 2 }).as_object().unwrap()
+    );
     assert_ne!(
         once(prompt("one"), "other").await,
         Ok(Receipt::Accepted { turn })
@@ -152,13 +155,13 @@ async fn a_state_changes_by_version_and_only_where_a_value_differs() {
     let session = stage.hub.open(session.id()).await.unwrap();
     let receipt = session.submit(set("a", json!({ "y": 2 }))).await;
     assert_eq!(receipt, Ok(changed(2, 3)));
-    let kept = stage.hub.state(session.id(), &slug("a")).await.unwrap();
+    let stored = stage.hub.state(session.id(), &slug("a")).await.unwrap();
     let data = json!({ "x": 1, "y": 2 });
-    assert_eq!(kept.unwrap().data, *data.as_object().unwrap());
+    assert_eq!(stored.unwrap().data, *data.as_object().unwrap());
 }
 
 #[tokio::test]
-async fn so_many_applets_have_a_state_and_no_more() {
+async fn the_number_of_applets_with_state_is_limited() {
     let stage = Stage::new(echo());
     let session = stage.session().await;
     for n in 0..state::APPLETS {
@@ -173,59 +176,59 @@ async fn so_many_applets_have_a_state_and_no_more() {
 }
 
 #[tokio::test]
-async fn an_applet_is_asked_about_until_somebody_decided() {
+async fn an_applet_is_asked_about_until_the_user_decides() {
     let stage = Stage::new(echo());
     let session = stage.session().await;
     let applet = slug("a");
     let ask = || {
-        session.submit(Command::AskLeave {
+        session.submit(Command::RequestConsent {
             applet: slug("a"),
             prompt: "p".repeat(3000),
         })
     };
-    let decide = |leave| {
+    let decide = |consent| {
         let applet = slug("a");
-        session.submit(Command::SetLeave { applet, leave })
+        session.submit(Command::SetConsent { applet, consent })
     };
     let unask = || {
         let applet = slug("a");
-        session.submit(Command::UnaskLeave { applet })
+        session.submit(Command::WithdrawConsentRequest { applet })
     };
-    let receipt = |leave, seq| Ok(Receipt::Leave { leave, seq });
-    let of = async || stage.hub.leave(session.id(), &slug("a")).await.unwrap();
-    assert_eq!(ask().await, receipt(Leave::Open, 2));
+    let receipt = |consent, seq| Ok(Receipt::Consent { consent, seq });
+    let of = async || stage.hub.consent(session.id(), &slug("a")).await.unwrap();
+    assert_eq!(ask().await, receipt(Consent::Open, 2));
     let prompt = "p".repeat(2000);
-    let asked = Event::LeaveAsked {
+    let asked = Event::ConsentRequested {
         applet: applet.clone(),
         prompt,
     };
     assert_eq!(last(&session).await, asked);
     assert_eq!(unask().await, Ok(Receipt::Done));
-    let changed = |leave| Event::LeaveChanged {
+    let changed = |consent| Event::ConsentChanged {
         applet: slug("a"),
-        leave,
+        consent,
     };
-    assert_eq!(last(&session).await, changed(Leave::Open));
-    assert_eq!(decide(Leave::Once).await, receipt(Leave::Once, 4));
-    assert_eq!(last(&session).await, changed(Leave::Once));
-    assert_eq!(of().await, Leave::Open, "it was for once");
-    assert_eq!(decide(Leave::Denied).await, receipt(Leave::Denied, 5));
-    assert_eq!(of().await, Leave::Denied);
+    assert_eq!(last(&session).await, changed(Consent::Open));
+    assert_eq!(decide(Consent::Once).await, receipt(Consent::Once, 4));
+    assert_eq!(last(&session).await, changed(Consent::Once));
+    assert_eq!(of().await, Consent::Open, "it was for once");
+    assert_eq!(decide(Consent::Denied).await, receipt(Consent::Denied, 5));
+    assert_eq!(of().await, Consent::Denied);
     assert_eq!(
         ask().await,
-        receipt(Leave::Denied, 5),
+        receipt(Consent::Denied, 5),
         "the user is not asked"
     );
     assert_eq!(unask().await, Ok(Receipt::Done));
     assert_eq!(session.head(), 5, "what was decided stands");
-    assert_eq!(decide(Leave::Open).await, receipt(Leave::Open, 6));
-    assert_eq!(of().await, Leave::Open);
+    assert_eq!(decide(Consent::Open).await, receipt(Consent::Open, 6));
+    assert_eq!(of().await, Consent::Open);
     stage.hub.set_speaks_always(&applet, true).await.unwrap();
-    assert_eq!(ask().await, receipt(Leave::Allowed, 6));
+    assert_eq!(ask().await, receipt(Consent::Allowed, 6));
 }
 
 #[tokio::test]
-async fn pages_are_opened_and_loaded_anew_by_events() {
+async fn pages_are_opened_and_reloaded_by_events() {
     let stage = Stage::new(echo());
     let session = stage.session().await;
     let applet = slug("a");
@@ -264,27 +267,27 @@ async fn a_launch_is_noted_with_its_record_and_news_with_a_name_is_noted_once() 
     let session = stage.session().await;
     let launch = launch(&session);
     let noted = session.submit(Command::Launch(Box::new(launch.clone())));
-    assert_eq!(noted.await, Ok(Receipt::Noted { seq: 2 }));
+    assert_eq!(noted.await, Ok(Receipt::Logged { seq: 2 }));
     assert_eq!(stage.hub.launch(launch.id).await, Ok(launch.clone()));
-    let note = |news| {
+    let note = |app_event| {
         session.submit(Command::App {
             launch: launch.id,
             app: "app".parse().unwrap(),
-            news: Box::new(news),
+            app_event: Box::new(app_event),
         })
     };
-    let begun = || AppNews::Begun {
+    let begun = || AppEvent::Begun {
         request: "r1".into(),
     };
-    assert_eq!(note(begun()).await, Ok(Receipt::Noted { seq: 3 }));
-    assert_eq!(note(begun()).await, Ok(Receipt::Noted { seq: 3 }));
-    let told = || AppNews::Told {
+    assert_eq!(note(begun()).await, Ok(Receipt::Logged { seq: 3 }));
+    assert_eq!(note(begun()).await, Ok(Receipt::Logged { seq: 3 }));
+    let message = || AppEvent::Told {
         event: "e".into(),
         payload: json!(1),
         source: Source::Person,
     };
-    assert_eq!(note(told()).await, Ok(Receipt::Noted { seq: 4 }));
-    assert_eq!(note(told()).await, Ok(Receipt::Noted { seq: 5 }));
+    assert_eq!(note(message()).await, Ok(Receipt::Logged { seq: 4 }));
+    assert_eq!(note(message()).await, Ok(Receipt::Logged { seq: 5 }));
 }
 
 #[tokio::test]
@@ -300,14 +303,14 @@ async fn a_deleted_session_leaves_no_record_behind() {
     session.submit(set("a", json!({ "x": 1 }))).await.unwrap();
     // More than the number of applets that may have a state.
     for n in 0..80 {
-        let (applet, leave) = (slug(&format!("a{n}")), Leave::Allowed);
+        let (applet, consent) = (slug(&format!("a{n}")), Consent::Allowed);
         session
-            .submit(Command::SetLeave { applet, leave })
+            .submit(Command::SetConsent { applet, consent })
             .await
             .unwrap();
     }
     let launch = launch(&session);
-    let pass = Pass {
+    let pass = LaunchPass {
         browser: None,
         embed_origin: None,
         expires_at: Timestamp::UNIX_EPOCH,

@@ -8,7 +8,8 @@ use super::stage::{
     Acting, Stage, acting, asked, echo, ended, held, prompt, said_something, submit, until,
 };
 use crate::{
-    Command, Ended, Error, Event, Limits, Outcome, QuestionId, Receipt, Session, SessionId,
+    Command, Error, Event, Limits, Outcome, QuestionId, Receipt, Session, SessionId,
+    SubscriptionEnd,
 };
 
 async fn outcomes(stage: &Stage, id: SessionId) -> Vec<(u64, Outcome)> {
@@ -33,7 +34,10 @@ async fn a_stop_of_the_server_marks_the_running_turn_and_what_waited_is_answered
     stage.hub.shut_down().await;
     let rest = reader.next(1 << 20).await.unwrap().unwrap();
     assert!(matches!(&rest[0].event, Event::Message { text, partial: true, .. } if text == "Half"));
-    assert_eq!(reader.next(1).await.unwrap().unwrap_err(), Ended::Stopping);
+    assert_eq!(
+        reader.next(1).await.unwrap().unwrap_err(),
+        SubscriptionEnd::Stopping
+    );
     assert_eq!(session.submit(prompt("three")).await, Err(Error::Stopping));
     assert_eq!(stage.hub.open(id).await.err(), Some(Error::Stopping));
     drop((reader, session));
@@ -193,7 +197,7 @@ async fn a_log_is_trimmed_when_its_session_wakes_if_it_is_to_be_and_nothing_runs
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_nobody_holds_sleeps_after_a_while_and_one_that_is_held_does_not() {
+async fn a_session_without_references_is_unloaded_after_a_while_and_one_with_references_is_not() {
     let stage = Stage::new(echo());
     let session = stage.session().await;
     let id = session.id();

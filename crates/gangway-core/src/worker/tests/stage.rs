@@ -10,9 +10,9 @@ use crate::{
     Session, SessionId, Source, Store, Turn, Usage, WhenBusy,
 };
 
-pub type Ran = Result<Option<Usage>, AgentError>;
+pub type TurnResult = Result<Option<Usage>, AgentError>;
 
-type Run = Box<dyn Fn(Turn) -> BoxFuture<'static, Ran> + Send + Sync>;
+type Run = Box<dyn Fn(Turn) -> BoxFuture<'static, TurnResult> + Send + Sync>;
 
 /// An agent backed by a function.
 pub struct Acting {
@@ -22,7 +22,7 @@ pub struct Acting {
     pub has_own_sessions: bool,
 }
 
-pub fn acting<R: Future<Output = Ran> + Send + 'static>(
+pub fn acting<R: Future<Output = TurnResult> + Send + 'static>(
     run: impl Fn(Turn) -> R + Send + Sync + 'static,
 ) -> Acting {
     Acting {
@@ -44,13 +44,13 @@ pub fn echo() -> Acting {
 }
 
 /// Sends a message, then blocks until released, once per turn.
-pub fn held(said: &'static str) -> (Acting, Arc<Notify>) {
+pub fn held(message: &'static str) -> (Acting, Arc<Notify>) {
     let go = Arc::new(Notify::new());
     let wait = Arc::clone(&go);
     let agent = acting(move |mut turn| {
         let wait = Arc::clone(&wait);
         async move {
-            turn.delta(said).await?;
+            turn.delta(message).await?;
             wait.notified().await;
             Ok(None)
         }
@@ -79,7 +79,7 @@ impl Agent for Acting {
         self.resumes_questions
     }
 
-    fn run(&self, turn: Turn) -> BoxFuture<'_, Ran> {
+    fn run(&self, turn: Turn) -> BoxFuture<'_, TurnResult> {
         (self.run)(turn)
     }
 }
@@ -197,6 +197,6 @@ pub async fn asked(session: &Arc<Session>, text: &str) -> Vec<Event> {
 
 /// Waits until an agent sent a message.
 pub async fn said_something(session: &Arc<Session>, turn: u64) {
-    let said = |event: &Event| matches!(event, Event::Delta { turn: of, .. } if *of == turn);
-    until(session, said).await;
+    let message = |event: &Event| matches!(event, Event::Delta { turn: of, .. } if *of == turn);
+    until(session, message).await;
 }

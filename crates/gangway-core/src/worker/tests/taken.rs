@@ -10,9 +10,9 @@ use tokio::sync::{Notify, mpsc};
 
 use super::stage::{Stage, acting, applet_prompt, asked, ended, prompt, submit, until};
 use crate::{
-    AppNews, CallId, Command, Event, LaunchId, Limits, MessageId, NewSession, Noted, QuestionId,
-    Receipt, SessionId, Source, Store,
-    conversation::Line,
+    AppEvent, AppEventKind, CallId, Command, Event, LaunchId, Limits, MessageId, NewSession,
+    QuestionId, Receipt, SessionId, Source, Store,
+    conversation::EntryBody,
     store::Syncer,
     turn::{MESSAGE_BYTES, Turn},
 };
@@ -42,7 +42,7 @@ async fn told(turn: &Turn) -> Told {
 }
 
 #[tokio::test]
-async fn it_tells_what_was_asked_by_whom_and_how_far_the_agent_had_come() {
+async fn it_contains_the_questions_with_their_senders_and_the_progress_of_the_agent() {
     let (tell, mut tells) = mpsc::channel(4);
     let stage = Stage::new(acting(move |mut turn| {
         let tell = tell.clone();
@@ -133,7 +133,7 @@ async fn everything_it_says_is_in_the_log_in_order_and_messages_end_before_it() 
         window: Some(100),
     };
     let is_delta = |event: &&Event| !matches!(event, Event::Delta { .. });
-    let said: Vec<_> = events[4..events.len() - 1]
+    let texts: Vec<_> = events[4..events.len() - 1]
         .iter()
         .filter(is_delta)
         .collect();
@@ -147,11 +147,11 @@ async fn everything_it_says_is_in_the_log_in_order_and_messages_end_before_it() 
         call(2),
         result(2),
     ];
-    assert_eq!(said, expected.iter().collect::<Vec<_>>());
+    assert_eq!(texts, expected.iter().collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn a_message_may_be_so_long_and_no_longer_and_what_was_said_of_it_stays() {
+async fn a_message_has_a_maximum_length_and_what_was_said_of_it_stays() {
     let stage = Stage::new(acting(async |mut turn| {
         turn.delta(&"x".repeat(MESSAGE_BYTES - 1)).await?;
         turn.delta("y").await?;
@@ -219,8 +219,8 @@ async fn a_question_waits_for_its_own_answer_and_is_answered_once() {
 /// The texts of items.
 fn texts(lines: &[crate::conversation::Entry]) -> Vec<String> {
     let texts = lines.iter().map(|entry| match &entry.line {
-        Line::Said { text, .. } => format!("said {text}"),
-        Line::Answered { text, .. } => format!("answered {text}"),
+        EntryBody::User { text, .. } => format!("said {text}"),
+        EntryBody::Assistant { text, .. } => format!("answered {text}"),
         other => format!("{other:?}"),
     });
     texts.collect()
@@ -260,7 +260,7 @@ async fn it_knows_the_turns_before_it_and_what_it_said_itself() {
 }
 
 #[tokio::test]
-async fn it_knows_whether_a_message_carries_what_an_app_told() {
+async fn it_knows_whether_a_message_carries_what_an_event_of_an_app() {
     let (tell, mut tells) = mpsc::channel(4);
     let launch = LaunchId::new();
     let stage = Stage::new(acting(move |turn| {
@@ -275,7 +275,7 @@ async fn it_knows_whether_a_message_carries_what_an_app_told() {
         }
     }));
     let session = stage.session().await;
-    let emitted = AppNews::Emitted {
+    let emitted = AppEvent::Emitted {
         id: "e2".into(),
         event: "x".into(),
         payload: json!(null),
@@ -283,13 +283,13 @@ async fn it_knows_whether_a_message_carries_what_an_app_told() {
         turn: true,
         taken: true,
     };
-    let news = Command::App {
+    let app_event = Command::App {
         launch,
         app: "app".parse().unwrap(),
-        news: Box::new(emitted),
+        app_event: Box::new(emitted),
     };
-    session.submit(news).await.unwrap();
-    let name = Noted::Carried.name(launch, "e1");
+    session.submit(app_event).await.unwrap();
+    let name = AppEventKind::Carried.name(launch, "e1");
     session.submit_once(prompt("Go"), name).await.unwrap();
     assert_eq!(tells.recv().await, Some((true, false)));
 }
@@ -312,10 +312,10 @@ async fn what_it_said_is_on_the_disk_once_it_waited_for_that() {
         async move {
             wait.notified().await;
             let before = syncs.load(Ordering::SeqCst);
-            turn.kept().await?;
+            turn.flushed().await?;
             turn.delta("x").await?;
             let unsynced = syncs.load(Ordering::SeqCst);
-            turn.kept().await?;
+            turn.flushed().await?;
             let after = syncs.load(Ordering::SeqCst);
             tell.send((before, unsynced, after)).await.unwrap();
             Ok(None)

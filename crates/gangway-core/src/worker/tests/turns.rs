@@ -6,8 +6,8 @@ use super::stage::{
     Stage, acting, applet_prompt, asked, echo, ended, held, prompt, said_something, submit,
 };
 use crate::{
-    AgentError, Command, Ended, Error, Event, Limits, Outcome, Receipt, Session, Turns, Usage,
-    WhenBusy,
+    AgentError, Command, Error, Event, Limits, Outcome, Receipt, Session, SubscriptionEnd, Turns,
+    Usage, WhenBusy,
 };
 
 fn ends(events: &[Event]) -> Vec<(u64, Outcome, bool)> {
@@ -164,7 +164,7 @@ async fn a_stop_ends_the_running_turn_and_all_that_wait_at_once() {
 }
 
 #[tokio::test]
-async fn some_turns_can_be_stopped_and_the_others_go_on() {
+async fn some_turns_can_be_stopped_and_the_others_continue() {
     let (agent, go) = held("x");
     let stage = Stage::new(agent);
     let session = stage.session().await;
@@ -222,7 +222,7 @@ async fn deltas_of_a_turn_stay_until_the_next_turn_is_over() {
 }
 
 #[tokio::test]
-async fn only_so_many_messages_and_so_many_bytes_wait() {
+async fn queued_messages_are_limited_in_number_and_bytes() {
     const MIB: usize = 1 << 20;
     let (agent, _go) = held("x");
     let limits = Limits {
@@ -291,7 +291,10 @@ async fn a_deleted_session_ends_its_turn_and_its_readers() {
     said_something(&session, turn).await;
     let mut reader = session.subscribe(session.head());
     assert_eq!(session.submit(Command::Delete).await, Ok(Receipt::Done));
-    assert_eq!(reader.next(1).await.unwrap().unwrap_err(), Ended::Deleted);
+    assert_eq!(
+        reader.next(1).await.unwrap().unwrap_err(),
+        SubscriptionEnd::Deleted
+    );
     let gone = Error::SessionNotFound(session.id());
     assert_eq!(session.submit(prompt("three")).await, Err(gone.clone()));
     assert_eq!(stage.hub.open(session.id()).await.err(), Some(gone));

@@ -17,8 +17,8 @@ use tokio_tungstenite::{
 };
 
 use self::{
-    talk::{Over, Talk},
-    watch::Ending,
+    talk::{Talk, TalkEnd},
+    watch::AgentEnd,
 };
 use super::{CheckArgs, report::Report};
 
@@ -62,10 +62,10 @@ impl AgentCheck {
         let mut socket = first.context("no agent connected")?;
         let ending = loop {
             match talk.run(socket).await {
-                Over::Ended(ending) => break ending,
-                Over::Cut => match accept(&self.listener, &self.path, idle).await {
+                TalkEnd::Ended(ending) => break ending,
+                TalkEnd::Cut => match accept(&self.listener, &self.path, idle).await {
                     Some(next) => socket = next,
-                    None => break Ending::Lost,
+                    None => break AgentEnd::Lost,
                 },
             }
         };

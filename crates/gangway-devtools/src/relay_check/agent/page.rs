@@ -10,7 +10,7 @@ const STAGES: [&str; 4] = ["movie", "seat", "ticket", "confirm"];
 const HISTORY: usize = 10;
 
 /// Error code and message.
-pub(super) type Refused = (&'static str, String);
+pub(super) type PageError = (&'static str, String);
 
 #[derive(Default)]
 pub(super) struct Page {
@@ -49,7 +49,7 @@ impl Page {
     }
 
     fn all_tools() -> [Value; 4] {
-        let text = |words: &str| json!({ "type": "string", "description": words });
+        let text = |message: &str| json!({ "type": "string", "description": message });
         [
             json!({ "name": "select", "description": "Selects an item, or deselects a selected seat.",
               "parameters": { "itemId": text("The id of a visible item.") } }),
@@ -142,7 +142,7 @@ impl Page {
     }
 
     /// Calls an offered tool with valid params.
-    pub(super) fn call(&mut self, tool: &str, params: &Value) -> Result<(), Refused> {
+    pub(super) fn call(&mut self, tool: &str, params: &Value) -> Result<(), PageError> {
         match tool {
             "select" => self.select(params["itemId"].as_str().unwrap_or_default())?,
             "setQuantity" => self.count(params)?,
@@ -153,7 +153,7 @@ impl Page {
         Ok(())
     }
 
-    fn select(&mut self, id: &str) -> Result<(), Refused> {
+    fn select(&mut self, id: &str) -> Result<(), PageError> {
         let items = self.items();
         let item = items.iter().find(|item| item["id"] == id);
         let free = item.is_some_and(|item| item["isDisabled"] != true);
@@ -166,26 +166,26 @@ impl Page {
                 None => self.seats.push(id.to_owned()),
             },
             stage => {
-                let words = format!("{id:?} cannot be selected on the stage {stage}");
-                return Err(("INVALID_PARAMS", words));
+                let message = format!("{id:?} cannot be selected on the stage {stage}");
+                return Err(("INVALID_PARAMS", message));
             }
         }
         Ok(())
     }
 
-    fn count(&mut self, params: &Value) -> Result<(), Refused> {
+    fn count(&mut self, params: &Value) -> Result<(), PageError> {
         let kind = params["typeId"].as_str().unwrap_or_default();
         let quantity = params["quantity"].as_i64().unwrap_or(-1);
         let known = self.stage() == "ticket" && ["adult", "child"].contains(&kind);
         if !known || !(0..=20).contains(&quantity) {
-            let words = "setQuantity takes a ticket type of the stage ticket, and 0 to 20";
-            return Err(("INVALID_PARAMS", words.into()));
+            let message = "setQuantity takes a ticket type of the stage ticket, and 0 to 20";
+            return Err(("INVALID_PARAMS", message.into()));
         }
         self.quantities.insert(kind.to_owned(), quantity);
         Ok(())
     }
 
-    fn next(&mut self) -> Result<(), Refused> {
+    fn next(&mut self) -> Result<(), PageError> {
         let tickets: i64 = self.quantities.values().sum();
         let missing = match self.stage() {
             _ if self.booked => Some("already booked"),
@@ -196,8 +196,8 @@ impl Page {
             }
             _ => None,
         };
-        if let Some(words) = missing {
-            return Err(("TOOL_EXECUTION_FAILED", words.into()));
+        if let Some(message) = missing {
+            return Err(("TOOL_EXECUTION_FAILED", message.into()));
         }
         match self.stage() {
             "confirm" => self.booked = true,
@@ -206,7 +206,7 @@ impl Page {
         Ok(())
     }
 
-    fn prev(&mut self) -> Result<(), Refused> {
+    fn prev(&mut self) -> Result<(), PageError> {
         if self.stage == 0 || self.booked {
             return Err(("TOOL_EXECUTION_FAILED", "there is no previous stage".into()));
         }

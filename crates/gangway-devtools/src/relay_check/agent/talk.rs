@@ -14,7 +14,7 @@ use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 use super::{
     super::{params::params_problem, report::Report},
     page::Page,
-    watch::{Ending, Watch},
+    watch::{AgentEnd, Watch},
 };
 
 /// Delay of an answer, during which an agent that does not wait shows.
@@ -33,13 +33,13 @@ const MOST_AFTER: usize = 5;
 
 type Socket = WebSocketStream<TcpStream>;
 
-pub(super) enum Over {
-    Ended(Ending),
+pub(super) enum TalkEnd {
+    Ended(AgentEnd),
     /// Disconnected by us.
     Cut,
 }
 
-enum Next {
+enum Flow {
     Go,
     Cut,
     End,
@@ -55,7 +55,7 @@ pub(super) struct Talk {
     cuts: bool,
     seq: u64,
     /// Broadcast messages, by number.
-    told: Vec<(u64, String)>,
+    sent: Vec<(u64, String)>,
     /// Messages received during the delay of an answer.
     waiting: VecDeque<String>,
     joined: bool,
@@ -72,7 +72,7 @@ impl Talk {
             idle,
             cuts,
             seq: 0,
-            told: Vec::new(),
+            sent: Vec::new(),
             waiting: VecDeque::new(),
             joined: false,
             worked: 0,
@@ -80,18 +80,18 @@ impl Talk {
         }
     }
 
-    pub(super) fn report(self, ending: &Ending) -> Report {
+    pub(super) fn report(self, ending: &AgentEnd) -> Report {
         self.watch.report(ending, self.idle.as_secs())
     }
 
     /// Runs until the agent leaves, has finished, or we disconnect.
-    pub(super) async fn run(&mut self, mut socket: Socket) -> Over {
+    pub(super) async fn run(&mut self, mut socket: Socket) -> TalkEnd {
         self.joined = false;
         self.waiting.clear();
         self.watch.forget_ids();
         let hello = envelope("relay.hello", None, None, json!({ "protocol": VERSION }));
         if socket.send(Message::text(hello)).await.is_err() {
-            return Over::Ended(Ending::Left);
+            return TalkEnd::Ended(AgentEnd::Left);
         }
         loop {
             let booked = self.page.is_booked();
@@ -100,46 +100,46 @@ impl Talk {
                 Some(text) => text,
                 None => match timeout(limit, next(&mut socket)).await {
                     Ok(Some(text)) => text,
-                    Ok(None) => return Over::Ended(Ending::Left),
-                    Err(_) if booked => return Over::Ended(Ending::Booked),
-                    Err(_) => return Over::Ended(Ending::Idle),
+                    Ok(None) => return TalkEnd::Ended(AgentEnd::Left),
+                    Err(_) if booked => return TalkEnd::Ended(AgentEnd::Booked),
+                    Err(_) => return TalkEnd::Ended(AgentEnd::Idle),
                 },
             };
             self.watch.messages += 1;
             if self.watch.messages > MOST || self.after > MOST_AFTER {
-                return Over::Ended(Ending::Endless);
+                return TalkEnd::Ended(AgentEnd::Endless);
             }
-            match self.hear(&mut socket, &text).await {
-                Some(Next::Go) => {}
-                Some(Next::Cut) => return Over::Cut,
-                Some(Next::End) => return Over::Ended(Ending::Left),
-                None => return Over::Ended(Ending::Left),
+            match self.handle(&mut socket, &text).await {
+                Some(Flow::Go) => {}
+                Some(Flow::Cut) => return TalkEnd::Cut,
+                Some(Flow::End) => return TalkEnd::Ended(AgentEnd::Left),
+                None => return TalkEnd::Ended(AgentEnd::Left),
             }
         }
     }
 
     /// Answers one message; `None` when the agent has disconnected.
-    async fn hear(&mut self, socket: &mut Socket, text: &str) -> Option<Next> {
+    async fn handle(&mut self, socket: &mut Socket, text: &str) -> Option<Flow> {
         let message: Value = serde_json::from_str(text).unwrap_or_default();
         let id = message["id"].as_str();
         let kind = message["type"].as_str().unwrap_or_default();
         self.watch.went_on |= self.watch.failed;
-        if let Some(words) = envelope_problem(&message) {
-            let invalid = self.refusal(id, "INVALID_MESSAGE", &words);
-            self.watch.fault("envelope", words);
+        if let Some(reason) = envelope_problem(&message) {
+            let invalid = self.refusal(id, "INVALID_MESSAGE", &reason);
+            self.watch.fault("envelope", reason);
             send(socket, invalid).await?;
-            return Some(Next::Go);
+            return Some(Flow::Go);
         }
         self.watch.id(id, kind);
         if kind == "relay.join" {
             return self.join(socket, id, &message["payload"]).await;
         }
         if !self.joined {
-            let words = format!("{kind} was sent before relay.join; join first");
-            let refused = self.refusal(id, "SESSION_NOT_ACTIVE", &words);
-            self.watch.fault("join", words);
+            let reason = format!("{kind} was sent before relay.join; join first");
+            let refused = self.refusal(id, "SESSION_NOT_ACTIVE", &reason);
+            self.watch.fault("join", reason);
             send(socket, refused).await?;
-            return Some(Next::Go);
+            return Some(Flow::Go);
         }
         let payload = &message["payload"];
         match kind {
@@ -156,7 +156,7 @@ impl Talk {
                 self.watch.replied |= self.watch.asked;
                 self.page
                     .note("agent", payload["text"].as_str().unwrap_or_default());
-                self.tell(socket, "state.updated", self.state("agent"))
+                self.push(socket, "state.updated", self.state("agent"))
                     .await?;
             }
             "session.start" => {
@@ -164,7 +164,7 @@ impl Talk {
                 let answer = json!({ "sessionId": "s-20000101-001" });
                 let text = self.answer("session.started", id, answer);
                 send(socket, text).await?;
-                self.tell(socket, "state.updated", self.state("stage"))
+                self.push(socket, "state.updated", self.state("stage"))
                     .await?;
             }
             "agent.status" => {}
@@ -180,54 +180,54 @@ impl Talk {
                 let answer = json!({ "sessionId": "s-20000101-001", "logFile": "logs/study/s-20000101-001.jsonl", "stateReset": true });
                 let text = self.answer("session.ended", id, answer);
                 send(socket, text).await?;
-                return Some(Next::End);
+                return Some(Flow::End);
             }
             _ => {
-                let words = format!(
+                let reason = format!(
                     "the agent sent {kind}; agents may send session.start, snapshot.get, tool.call, agent.message, agent.status, session.reset and session.end"
                 );
-                let refused = self.refusal(id, "INVALID_MESSAGE", &words);
-                self.watch.fault("role", words);
+                let refused = self.refusal(id, "INVALID_MESSAGE", &reason);
+                self.watch.fault("role", reason);
                 send(socket, refused).await?;
             }
         }
-        Some(Next::Go)
+        Some(Flow::Go)
     }
 
-    async fn join(&mut self, socket: &mut Socket, id: Option<&str>, wish: &Value) -> Option<Next> {
+    async fn join(&mut self, socket: &mut Socket, id: Option<&str>, asked: &Value) -> Option<Flow> {
         let problem = if self.joined {
             Some("the agent joined twice on one connection")
-        } else if wish["role"] != "agent" {
+        } else if asked["role"] != "agent" {
             Some("the agent did not join with the role agent")
-        } else if !wish["sessionId"].is_string() {
+        } else if !asked["sessionId"].is_string() {
             Some("relay.join has no sessionId")
         } else {
             None
         };
-        if let Some(words) = problem {
-            self.watch.fault("join", words);
-            let refused = self.refusal(id, "INVALID_MESSAGE", words);
+        if let Some(message) = problem {
+            self.watch.fault("join", message);
+            let refused = self.refusal(id, "INVALID_MESSAGE", message);
             send(socket, refused).await?;
-            return Some(Next::Go);
+            return Some(Flow::Go);
         }
         (self.joined, self.watch.joined) = (true, true);
-        let since = wish["since"].as_u64();
+        let since = asked["since"].as_u64();
         if self.watch.dropped {
             self.watch.came_back = Some(since.is_some());
         }
         let joined = json!({
-            "role": "agent", "sessionId": wish["sessionId"], "seq": self.seq, "host": true, "agents": 1, "studySession": null,
+            "role": "agent", "sessionId": asked["sessionId"], "seq": self.seq, "host": true, "agents": 1, "studySession": null,
         });
         send(socket, envelope("relay.joined", id, None, joined)).await?;
         let missed = since.map_or(u64::MAX, |since| since);
-        let missed: Vec<_> = self.told.iter().filter(|(seq, _)| *seq > missed).collect();
+        let missed: Vec<_> = self.sent.iter().filter(|(seq, _)| *seq > missed).collect();
         for (_, text) in missed {
             send(socket, text.clone()).await?;
         }
-        Some(Next::Go)
+        Some(Flow::Go)
     }
 
-    async fn call(&mut self, socket: &mut Socket, id: Option<&str>, call: &Value) -> Option<Next> {
+    async fn call(&mut self, socket: &mut Socket, id: Option<&str>, call: &Value) -> Option<Flow> {
         self.watch.calls += 1;
         self.after += usize::from(self.page.is_booked());
         let outcome = self.try_call(call);
@@ -237,10 +237,10 @@ impl Talk {
             .outcome(what, code.filter(|code| *code != "TOOL_EXECUTION_FAILED"));
         self.listen(socket).await;
         match outcome {
-            Err((code, words)) => {
-                let refused = self.refusal(id, code, &words);
+            Err((code, message)) => {
+                let refused = self.refusal(id, code, &message);
                 send(socket, refused).await?;
-                Some(Next::Go)
+                Some(Flow::Go)
             }
             Ok(()) => {
                 let mut result = self.state("agent");
@@ -248,7 +248,7 @@ impl Talk {
                 result["toolName"] = call["toolName"].clone();
                 let text = self.answer("tool.result", id, result);
                 send(socket, text).await?;
-                self.tell(socket, "state.updated", self.state("agent"))
+                self.push(socket, "state.updated", self.state("agent"))
                     .await?;
                 self.afterwards(socket).await
             }
@@ -256,28 +256,28 @@ impl Talk {
     }
 
     /// The message of the person and the disconnect, each once.
-    async fn afterwards(&mut self, socket: &mut Socket) -> Option<Next> {
+    async fn afterwards(&mut self, socket: &mut Socket) -> Option<Flow> {
         if self.worked == PERSON {
             let text = "At the front, if there is a seat.";
             self.page.note("user", text);
             self.watch.asked = true;
-            let said = json!({ "text": text, "stage": self.page.stage() });
-            self.tell(socket, "user.message", said).await?;
+            let message = json!({ "text": text, "stage": self.page.stage() });
+            self.push(socket, "user.message", message).await?;
         }
         if self.worked == CUT && self.cuts {
             self.cuts = false;
             self.watch.dropped = true;
-            return Some(Next::Cut);
+            return Some(Flow::Cut);
         }
-        Some(Next::Go)
+        Some(Flow::Go)
     }
 
     fn try_call(&mut self, call: &Value) -> Result<(), (&'static str, String)> {
         let reason = call["reason"].as_str().unwrap_or_default();
         if reason.trim().is_empty() {
-            let words = "a tool.call has no reason, which is required and shown to the person";
-            self.watch.fault("reason", words);
-            return Err(("INVALID_PARAMS", words.into()));
+            let message = "a tool.call has no reason, which is required and shown to the person";
+            self.watch.fault("reason", message);
+            return Err(("INVALID_PARAMS", message.into()));
         }
         let tools = self.page.tools();
         let tools = tools.as_array().map_or(&[][..], Vec::as_slice);
@@ -290,24 +290,24 @@ impl Talk {
             let offered = offered.join(", ");
             if Page::knows(name) {
                 let stage = self.page.stage();
-                let words = format!(
+                let message = format!(
                     "{name} is not available on the stage {stage}; available are {offered}"
                 );
-                return Err(("TOOL_EXECUTION_FAILED", words));
+                return Err(("TOOL_EXECUTION_FAILED", message));
             }
             self.watch.unknown_tool(name);
-            let words = format!("there is no tool {name:?}; available are {offered}");
-            return Err(("UNKNOWN_TOOL", words));
+            let message = format!("there is no tool {name:?}; available are {offered}");
+            return Err(("UNKNOWN_TOOL", message));
         };
         if let Some(problem) = params_problem(&tool["parameters"], &call["params"]) {
-            let words = format!("invalid params of {name}: {problem}");
-            self.watch.fault("params", words.clone());
-            return Err(("INVALID_PARAMS", words));
+            let message = format!("invalid params of {name}: {problem}");
+            self.watch.fault("params", message.clone());
+            return Err(("INVALID_PARAMS", message));
         }
         if self.worked + 1 == FAILS && !self.watch.failed {
             self.watch.failed = true;
-            let words = "the page was busy and nothing was changed; get a snapshot and continue";
-            return Err(("TOOL_EXECUTION_FAILED", words.into()));
+            let message = "the page was busy and nothing was changed; get a snapshot and continue";
+            return Err(("TOOL_EXECUTION_FAILED", message.into()));
         }
         self.page.call(name, &call["params"])?;
         self.worked += 1;
@@ -320,8 +320,8 @@ impl Talk {
         while let Ok(Some(text)) = timeout_at(until, next(socket)).await {
             let kind: Value = serde_json::from_str(&text).unwrap_or_default();
             if kind["type"] == "tool.call" {
-                let words = "the agent sent the next tool.call before the answer to the last; the page may have changed by then";
-                self.watch.fault("waits", words);
+                let message = "the agent sent the next tool.call before the answer to the last; the page may have changed by then";
+                self.watch.fault("waits", message);
             }
             self.waiting.push_back(text);
             if self.waiting.len() > MOST {
@@ -340,14 +340,14 @@ impl Talk {
         envelope(kind, id, Some(self.seq), payload)
     }
 
-    fn refusal(&mut self, id: Option<&str>, code: &str, words: &str) -> String {
-        self.answer("error", id, json!({ "code": code, "message": words }))
+    fn refusal(&mut self, id: Option<&str>, code: &str, message: &str) -> String {
+        self.answer("error", id, json!({ "code": code, "message": message }))
     }
 
     /// Sends an unsolicited message.
-    async fn tell(&mut self, socket: &mut Socket, kind: &str, payload: Value) -> Option<()> {
+    async fn push(&mut self, socket: &mut Socket, kind: &str, payload: Value) -> Option<()> {
         let text = self.answer(kind, None, payload);
-        self.told.push((self.seq, text.clone()));
+        self.sent.push((self.seq, text.clone()));
         send(socket, text).await
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Watch {
     pub(super) came_back: Option<bool>,
 }
 
-pub(super) enum Ending {
+pub(super) enum AgentEnd {
     /// The agent disconnected.
     Left,
     /// It booked, and stays connected.
@@ -54,8 +54,8 @@ pub(super) enum Ending {
 }
 
 impl Watch {
-    pub(super) fn fault(&mut self, check: &'static str, words: impl Into<String>) {
-        self.faults.entry(check).or_insert_with(|| words.into());
+    pub(super) fn fault(&mut self, check: &'static str, message: impl Into<String>) {
+        self.faults.entry(check).or_insert_with(|| message.into());
     }
 
     /// Records the id of a request.
@@ -107,7 +107,7 @@ impl Watch {
         self.refused = Some((call, times));
     }
 
-    pub(super) fn report(mut self, ending: &Ending, seconds: u64) -> Report {
+    pub(super) fn report(mut self, ending: &AgentEnd, seconds: u64) -> Report {
         let mut report = Report::default();
         if !self.joined {
             self.fault(
@@ -117,7 +117,7 @@ impl Watch {
         }
         for (check, good) in CHECKS {
             match self.faults.remove(check) {
-                Some(words) => report.wrong(check, words),
+                Some(message) => report.wrong(check, message),
                 None if check == "tools" && !self.unknown.is_empty() => report.open(
                     check,
                     "called a tool that does not exist, but not again after UNKNOWN_TOOL",
@@ -153,19 +153,19 @@ impl Watch {
             ),
         }
         match ending {
-            Ending::Left => report.good("ends", "disconnected by itself"),
-            Ending::Booked => report.good("ends", "completed the booking"),
-            Ending::Idle => report.wrong(
+            AgentEnd::Left => report.good("ends", "disconnected by itself"),
+            AgentEnd::Booked => report.good("ends", "completed the booking"),
+            AgentEnd::Idle => report.wrong(
                 "ends",
                 format!(
                     "was idle for {seconds} seconds without completing the booking; continue, or disconnect"
                 ),
             ),
-            Ending::Endless => report.wrong(
+            AgentEnd::Endless => report.wrong(
                 "ends",
                 "does not stop; end when the page shows the result",
             ),
-            Ending::Lost => report.open("ends", "disconnected before the end"),
+            AgentEnd::Lost => report.open("ends", "disconnected before the end"),
         }
         report
     }

@@ -6,7 +6,7 @@ use super::{
     super::{CheckArgs, params::guess},
     Check, REASON,
 };
-use crate::relay_client::words;
+use crate::relay_client::error_text;
 
 /// The numbers of calls after which updates are compared; by the second, a bounded history is full.
 const EARLY: usize = 15;
@@ -55,7 +55,7 @@ impl Check {
                     self.wire.wait(self.timeout, is_update).await?;
                     return Ok(Some(Call { tool, params }));
                 }
-                Some(answer) => refusal = Some(words(&answer["payload"])),
+                Some(answer) => refusal = Some(error_text(&answer["payload"])),
                 None => refusal = Some(self.silent(&tool)),
             }
         }
@@ -68,22 +68,22 @@ impl Check {
     /// Checks the result of a call, the state afterwards, and the update.
     pub(super) async fn result(&mut self, call: &Call) -> anyhow::Result<()> {
         self.wire.forget();
-        let wish = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
-        let Some(answer) = self.ask("tool.call", wish).await? else {
-            let words = self.silent(&call.tool);
-            self.report.wrong("result", words);
+        let request = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
+        let Some(answer) = self.ask("tool.call", request).await? else {
+            let message = self.silent(&call.tool);
+            self.report.wrong("result", message);
             return Ok(());
         };
         let payload = &answer["payload"];
         if answer["type"] != "tool.result" {
-            let words = format!(
+            let message = format!(
                 "{} succeeded once, but not twice; choose another call with --call",
                 call.tool
             );
-            self.report.open("result", words);
+            self.report.open("result", message);
             return Ok(());
         }
-        let told = self.wire.wait(self.timeout, is_update).await?;
+        let text = self.wire.wait(self.timeout, is_update).await?;
         let problem = if payload["ok"] != true {
             Some(format!(
                 "ok is {}; a tool.result must have ok: true, failures are errors",
@@ -115,7 +115,7 @@ impl Check {
                 problem,
             );
         }
-        let problem = match told {
+        let problem = match text {
             None => Some(format!(
                 "there was no state.updated after {}; every change must be sent to all agents",
                 call.tool
@@ -148,8 +148,8 @@ impl Check {
         let mut sizes = Vec::new();
         for _ in 0..LATE {
             self.wire.forget();
-            let wish = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
-            let answer = self.ask("tool.call", wish).await?;
+            let request = json!({ "toolName": call.tool, "params": call.params, "reason": REASON });
+            let answer = self.ask("tool.call", request).await?;
             if answer.is_none_or(|answer| answer["type"] != "tool.result") {
                 break;
             }
@@ -161,8 +161,8 @@ impl Check {
         }
         // Sizes may alternate; compare calls of the same parity.
         let (Some(early), Some(late)) = (sizes.get(EARLY - 1), sizes.get(LATE - 1)) else {
-            let words = "too few calls in a row succeeded to compare the size of updates";
-            self.report.open("growth", words);
+            let message = "too few calls in a row succeeded to compare the size of updates";
+            self.report.open("growth", message);
             return Ok(());
         };
         let most = *early as f64 * GROWTH;

@@ -11,7 +11,7 @@ use super::{
     params::{has_key, schema_problems, wrong_params},
     report::Report,
 };
-use crate::relay_client::{Wire, words};
+use crate::relay_client::{Wire, error_text};
 
 /// Shown to the person at the page.
 const REASON: &str = "A check of this page.";
@@ -111,7 +111,10 @@ impl Check {
                 return Ok(Some(answer["payload"].clone()));
             }
             Some(answer) if answer["type"] == "error" => {
-                format!("snapshot.get failed with {}", words(&answer["payload"]))
+                format!(
+                    "snapshot.get failed with {}",
+                    error_text(&answer["payload"])
+                )
             }
             Some(answer) => format!(
                 "snapshot.get was answered with {}, not with snapshot.state",
@@ -161,8 +164,8 @@ impl Check {
             match answer.map(|(message, _)| message["type"] == "snapshot.state") {
                 None => problem = Some(self.silent("one of two concurrent requests")),
                 Some(shows) if shows != own => {
-                    let words = "of two concurrent requests, one got the answer of the other; replyTo must be the id of the request";
-                    problem = Some(words.to_owned());
+                    let text = "of two concurrent requests, one got the answer of the other; replyTo must be the id of the request";
+                    problem = Some(text.to_owned());
                 }
                 Some(_) => {}
             }
@@ -264,8 +267,8 @@ impl Check {
     }
 
     async fn start(&mut self) -> anyhow::Result<Option<String>> {
-        let wish = json!({ "studyId": "gangway-relay-check", "participantId": "check" });
-        let (problem, study) = match self.ask("session.start", wish).await? {
+        let request = json!({ "studyId": "gangway-relay-check", "participantId": "check" });
+        let (problem, study) = match self.ask("session.start", request).await? {
             None => (Some(self.silent("session.start")), None),
             Some(answer) if answer["type"] == "session.started" => {
                 let id = answer["payload"]["sessionId"].as_str().map(str::to_owned);
@@ -275,7 +278,7 @@ impl Check {
             Some(answer) => (
                 Some(format!(
                     "session.start failed with {}",
-                    words(&answer["payload"])
+                    error_text(&answer["payload"])
                 )),
                 None,
             ),
@@ -296,7 +299,7 @@ impl Check {
             None => Some(self.silent("session.end")),
             Some(answer) if answer["type"] != "session.ended" => Some(format!(
                 "session.end failed with {}",
-                words(&answer["payload"])
+                error_text(&answer["payload"])
             )),
             Some(answer) if answer["payload"]["sessionId"] != study => Some(format!(
                 "session.ended has the sessionId {}, not {study:?}",

@@ -19,12 +19,12 @@ use crate::FilePath;
 const WAITING: usize = 4_096;
 
 pub(in crate::watch) struct Hints {
-    told: mpsc::Receiver<io::Result<Raw>>,
+    raw_events: mpsc::Receiver<io::Result<Raw>>,
     lost: Arc<AtomicBool>,
 }
 
 pub(super) fn start(place: &Path) -> io::Result<(RecommendedWatcher, Hints)> {
-    let (sender, told) = mpsc::channel(WAITING);
+    let (sender, message) = mpsc::channel(WAITING);
     let lost = Arc::new(AtomicBool::new(false));
     let (root, missed) = (place.to_owned(), lost.clone());
     let tell = move |event: notify::Result<notify::Event>| {
@@ -51,7 +51,13 @@ pub(super) fn start(place: &Path) -> io::Result<(RecommendedWatcher, Hints)> {
     system
         .watch(place, RecursiveMode::Recursive)
         .map_err(io::Error::other)?;
-    Ok((system, Hints { told, lost }))
+    Ok((
+        system,
+        Hints {
+            raw_events: message,
+            lost,
+        },
+    ))
 }
 
 /// The folder and the last name of a path.
@@ -70,15 +76,15 @@ pub(super) fn locate(path: &Path) -> Option<(FilePath, Option<String>)> {
 
 impl Hints {
     pub(super) async fn next(&mut self) -> io::Result<Vec<Raw>> {
-        let mut told = Vec::new();
-        if self.told.recv_many(&mut told, WAITING).await == 0 {
+        let mut lines = Vec::new();
+        if self.raw_events.recv_many(&mut lines, WAITING).await == 0 {
             return Err(io::Error::other("the system stopped reporting changes"));
         }
         let mut raws = Vec::new();
         if self.lost.swap(false, Ordering::AcqRel) {
             raws.push(Raw::Lost);
         }
-        for raw in told {
+        for raw in lines {
             raws.push(raw?);
         }
         Ok(raws)

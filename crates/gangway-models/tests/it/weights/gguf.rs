@@ -12,7 +12,7 @@ fn parse(bytes: &[u8]) -> Result<Gguf, Unusable> {
 }
 
 #[test]
-fn a_whole_file_tells_what_it_is() {
+fn a_whole_file_describes_itself() {
     let found = parse(&small_gguf(1000)).unwrap();
     let expected = Gguf {
         version: 3,
@@ -41,7 +41,7 @@ fn every_truncation_is_noticed() {
 
 #[test]
 fn other_versions_are_named() {
-    for (version, words) in [
+    for (version, message) in [
         (1_u32, "is a GGUF file of version 1;"),
         (4, "version 4"),
         (3 << 24, "big-endian"),
@@ -49,7 +49,7 @@ fn other_versions_are_named() {
         let mut file = small_gguf(10);
         file[4..8].copy_from_slice(&version.to_le_bytes());
         let reason = parse(&file).unwrap_err().to_string();
-        assert!(reason.contains(words), "{reason}");
+        assert!(reason.contains(message), "{reason}");
     }
 }
 
@@ -82,11 +82,11 @@ fn figures_that_no_model_has_are_refused_by_name_but_not_those_of_another_archit
     const INT: u32 = 4;
     const FLOAT: u32 = 6;
     const DOUBLE: u32 = 12;
-    let told = |key: &str, kind, value: &[u8]| {
+    let message = |key: &str, kind, value: &[u8]| {
         let file = gguf_with(10, &[(key, kind, value)]);
         parse(&file).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
     };
-    let int = |key: &str, value: u32| told(key, INT, &value.to_le_bytes());
+    let int = |key: &str, value: u32| message(key, INT, &value.to_le_bytes());
     for (key, value) in [
         ("block_count", 0),
         ("block_count", u32::MAX),
@@ -94,20 +94,20 @@ fn figures_that_no_model_has_are_refused_by_name_but_not_those_of_another_archit
         ("attention.head_count", 1 << 20),
         ("expert_count", 1_000_000),
     ] {
-        let words = format!("is damaged: its {key} is {value}, but must be");
-        let told = int(&format!("llama.{key}"), value);
-        assert!(told.starts_with(&words), "{told}");
+        let text = format!("is damaged: its {key} is {value}, but must be");
+        let message = int(&format!("llama.{key}"), value);
+        assert!(message.starts_with(&text), "{message}");
         assert_eq!(int(&format!("other.{key}"), value), "fine");
     }
     assert_eq!(int("llama.block_count", 30), "fine");
     let epsilon = "llama.attention.layer_norm_rms_epsilon";
     for value in [f32::NAN, f32::INFINITY, -1.0] {
-        let told = told(epsilon, FLOAT, &value.to_le_bytes());
-        assert!(told.contains("layer_norm_rms_epsilon is"), "{told}");
+        let message = message(epsilon, FLOAT, &value.to_le_bytes());
+        assert!(message.contains("layer_norm_rms_epsilon is"), "{message}");
     }
-    assert!(told(epsilon, DOUBLE, &f64::NAN.to_le_bytes()).contains("is NaN"));
-    assert_eq!(told(epsilon, FLOAT, &1e-5_f32.to_le_bytes()), "fine");
+    assert!(message(epsilon, DOUBLE, &f64::NAN.to_le_bytes()).contains("is NaN"));
+    assert_eq!(message(epsilon, FLOAT, &1e-5_f32.to_le_bytes()), "fine");
     // An empty array of texts.
     let nothing = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    assert!(told("tokenizer.ggml.tokens", 9, &nothing).contains("vocabulary is empty"));
+    assert!(message("tokenizer.ggml.tokens", 9, &nothing).contains("vocabulary is empty"));
 }

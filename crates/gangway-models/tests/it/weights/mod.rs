@@ -8,7 +8,7 @@ mod shelf;
 
 use std::{path::Path, time::Duration};
 
-use gangway_models::weights::{Progress, Pulled, Puller, Shelf, WeightsError, WeightsUrl};
+use gangway_models::weights::{Progress, Pulled, Puller, WeightsError, WeightsStore, WeightsUrl};
 use tokio::sync::watch;
 
 use gangway_testing::weights::{
@@ -22,7 +22,7 @@ async fn pull(mirror: &Mirror, package: &Package, data: &Path) -> Result<Pulled,
     let puller = Puller::new(Some(&mirror.index()))?.with_pause(Duration::from_millis(1));
     let (progress, _) = watch::channel(Progress::default());
     puller
-        .known(&Shelf::new(data), &package.known(), &progress)
+        .known(&WeightsStore::new(data), &package.known(), &progress)
         .await
 }
 
@@ -30,7 +30,7 @@ async fn pull_url(url: &str, hash: Option<&str>, data: &Path) -> Result<Pulled, 
     let puller = Puller::new(None)?.with_pause(Duration::from_millis(1));
     let (progress, _) = watch::channel(Progress::default());
     let from = WeightsUrl::parse(url, hash)?;
-    puller.url(&Shelf::new(data), &from, &progress).await
+    puller.url(&WeightsStore::new(data), &from, &progress).await
 }
 
 /// All files of a folder except locks, which stay.

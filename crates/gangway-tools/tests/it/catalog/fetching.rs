@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use gangway_mcp::catalog::{Bounds, gather};
+use gangway_mcp::catalog::{FetchLimits, gather};
 use gangway_testing::mcp_registry::{Page, Registry, entry};
 use serde_json::json;
 
-fn bounds() -> Bounds {
-    Bounds {
+fn bounds() -> FetchLimits {
+    FetchLimits {
         backoff: Duration::from_millis(1),
-        ..Bounds::default()
+        ..FetchLimits::default()
     }
 }
 
@@ -49,7 +49,7 @@ async fn an_older_registry_is_understood_too() {
 }
 
 #[tokio::test]
-async fn a_registry_that_is_busy_is_asked_again() {
+async fn a_registry_that_is_busy_is_retried() {
     let registry = Registry::start(vec![
         Page::Status(503, None),
         Page::Status(429, Some("0")),
@@ -93,14 +93,14 @@ async fn a_registry_that_never_ends_is_cut_off_and_one_that_leads_in_circles_is_
         .map(|n| page(n * 10, n * 10 + 10, Some(&n.to_string())))
         .collect();
     let registry = Registry::start(endless.clone()).await;
-    let few = Bounds {
+    let few = FetchLimits {
         pages: 5,
         ..bounds()
     };
     let gathered = gather(&registry.url, &few, |_| ()).await.unwrap();
     assert!(gathered.is_cut && gathered.servers.len() == 50);
     let registry = Registry::start(endless).await;
-    let few = Bounds {
+    let few = FetchLimits {
         servers: 15,
         ..bounds()
     };
@@ -120,12 +120,12 @@ async fn a_registry_that_never_ends_is_cut_off_and_one_that_leads_in_circles_is_
 }
 
 #[tokio::test]
-async fn what_is_no_registry_is_said_to_be_none() {
-    let small = Bounds {
+async fn what_is_no_registry_is_reported() {
+    let small = FetchLimits {
         page_bytes: 10_000,
         ..bounds()
     };
-    for (page, words) in [
+    for (page, message) in [
         (Page::Text("<html>".into()), "not JSON"),
         (Page::Text("{}".into()), "no list"),
         (Page::Text("[]".into()), "no list"),
@@ -138,7 +138,7 @@ async fn what_is_no_registry_is_said_to_be_none() {
     ] {
         let registry = Registry::start(vec![page]).await;
         let error = gather(&registry.url, &small, |_| ()).await.unwrap_err();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
         assert!(registry.asked().len() <= 1);
     }
     for url in ["ftp://x", "nothing", "http://127.0.0.1:1"] {
@@ -147,16 +147,16 @@ async fn what_is_no_registry_is_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn a_registry_that_says_nothing_is_not_waited_for() {
+async fn a_registry_that_says_nothing_times_out() {
     let registry = Registry::gated(vec![page(0, 1, None)]).await;
-    let short = Bounds {
+    let short = FetchLimits {
         page_time: Duration::from_millis(20),
         tries: 2,
         ..bounds()
     };
     let error = gather(&registry.url, &short, |_| ()).await.unwrap_err();
     assert!(error.contains("in time"), "{error}");
-    let short = Bounds {
+    let short = FetchLimits {
         time: Duration::from_millis(20),
         ..bounds()
     };

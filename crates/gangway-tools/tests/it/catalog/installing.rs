@@ -54,12 +54,12 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
     })
     .await;
     let key = format!("npm:@modelcontextprotocol/server-everything@{NPM_VERSION}");
-    let mut wish = json!({ "id": "everything", "server": "io.test/everything", "option": key, "inputs": { "who": "tests" } });
+    let mut request = json!({ "id": "everything", "server": "io.test/everything", "option": key, "inputs": { "who": "tests" } });
     let (status, error) = ask(
         &server,
         Method::POST,
         "/api/mcp/installs",
-        Some(wish.clone()),
+        Some(request.clone()),
     )
     .await;
     assert_eq!(
@@ -71,8 +71,8 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
         "{error}"
     );
 
-    wish["inputs"]["PLANTED_KEY"] = json!("planted-in-the-test");
-    let installed = install(&server, wish.clone()).await;
+    request["inputs"]["PLANTED_KEY"] = json!("planted-in-the-test");
+    let installed = install(&server, request.clone()).await;
     assert_eq!(installed["state"], "done", "{installed}");
     let details: Vec<_> = installed["steps"]
         .as_array()
@@ -103,19 +103,19 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
     }
     let (_, page) = server.get("/api/mcp/catalog").await;
     assert_eq!(page["servers"][0]["installed"], json!(["everything"]));
-    let (status, error) = ask(&server, Method::POST, "/api/mcp/installs", Some(wish)).await;
+    let (status, error) = ask(&server, Method::POST, "/api/mcp/installs", Some(request)).await;
     assert_eq!(
         (status.as_u16(), &error["error_code"]),
         (409, &json!("server_exists"))
     );
 
     let secrets = "/api/mcp/servers/everything/secrets";
-    let wish = json!({ "secrets": { "PLANTED_KEY": "another-one" } });
-    let (status, _) = ask(&server, Method::PUT, secrets, Some(wish)).await;
+    let request = json!({ "secrets": { "PLANTED_KEY": "another-one" } });
+    let (status, _) = ask(&server, Method::PUT, secrets, Some(request)).await;
     assert_eq!(status, 204);
     ready(&server).await;
     assert!(environment(&server).await.contains("another-one"));
-    for (wrong, words) in [
+    for (wrong, message) in [
         (json!({ "NONE": "x" }), "PLANTED_KEY"),
         (json!({ "PLANTED_KEY": "" }), "empty"),
     ] {
@@ -128,7 +128,7 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
         .await;
         assert_eq!(status, 400);
         assert!(
-            error["message"].as_str().unwrap().contains(words),
+            error["message"].as_str().unwrap().contains(message),
             "{error}"
         );
     }
@@ -149,11 +149,11 @@ async fn a_server_of_the_catalog_is_installed_from_npm_called_and_removed() {
 async fn a_package_of_pypi_is_installed_and_called() {
     let programs = installed_file("uv/bin");
     let server = TestServer::with(|config| config.tools.programs = vec![programs]).await;
-    let wish = json!({
+    let request = json!({
         "id": "clock", "package": { "kind": "pypi", "name": "mcp-server-time", "version": PYPI_VERSION },
         "args": ["--local-timezone", "Europe/Berlin"],
     });
-    let installed = install(&server, wish).await;
+    let installed = install(&server, request).await;
     assert_eq!(installed["state"], "done", "{installed}");
     assert_eq!(
         installed["steps"][1]["detail"],

@@ -44,8 +44,8 @@ pub async fn until(server: &TestServer, path: &str, wanted: impl Fn(&Value) -> b
 }
 
 /// Begins an install and waits for its end.
-pub async fn install(server: &TestServer, wish: Value) -> Value {
-    let (status, begun) = ask(server, Method::POST, "/api/mcp/installs", Some(wish)).await;
+pub async fn install(server: &TestServer, request: Value) -> Value {
+    let (status, begun) = ask(server, Method::POST, "/api/mcp/installs", Some(request)).await;
     assert_eq!(status, 202, "{begun}");
     let path = format!("/api/mcp/installs/{}", begun["install"].as_str().unwrap());
     until(server, &path, |install| {

@@ -51,7 +51,7 @@ async fn with_no_network_there_are_a_few_servers_of_our_own() {
 }
 
 #[tokio::test]
-async fn looking_at_the_catalog_fetches_it_and_words_find_servers() {
+async fn opening_the_catalog_downloads_it_and_search_terms_find_servers() {
     let mut entries: Vec<Value> = (0..70)
         .map(|n| entry(&format!("io.test/s{n:02}"), "Fills the page"))
         .collect();
@@ -160,7 +160,7 @@ async fn a_second_refresh_joins_the_first() {
 }
 
 #[tokio::test]
-async fn the_catalog_is_there_after_a_restart_and_a_broken_file_is_made_anew() {
+async fn the_catalog_is_there_after_a_restart_and_a_broken_file_is_created_again() {
     let registry =
         Registry::start(vec![Page::Entries(vec![entry("io.test/kept", "")], None)]).await;
     let server = with(&registry).await;
@@ -223,7 +223,7 @@ async fn the_ways_to_install_are_shown_with_what_stands_against_them() {
 }
 
 #[tokio::test]
-async fn whoever_changes_anything_shows_a_key() {
+async fn every_change_requires_a_key() {
     let server = TestServer::start().await;
     for (method, path) in [
         (Method::POST, "/api/mcp/catalog/refresh"),

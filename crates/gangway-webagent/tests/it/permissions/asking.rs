@@ -2,14 +2,16 @@
 
 use gangway_core::{Grant, GrantDuration, Scope};
 use gangway_testing::eventually;
-use gangway_webagent::permissions::{Answer, By, Decision, NotTaken, ProvidedServer};
+use gangway_webagent::permissions::{
+    Actor, AnswerError, Decision, PermissionAnswer, ProvidedServer,
+};
 use serde_json::json;
 
 use super::{Asking, SHOP, answer, details, grant, origin, patch, query, requests, tab};
 use crate::server::TestServer;
 
 #[tokio::test]
-async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
+async fn what_is_always_allowed_is_on_the_disk_before_the_page_is_notified() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let scopes = [Scope::ModelPrompt, Scope::ChatOpen];
@@ -50,7 +52,7 @@ async fn what_is_always_allowed_is_on_the_disk_before_the_page_hears_of_it() {
 }
 
 #[tokio::test]
-async fn a_no_is_remembered_and_only_the_rest_is_asked() {
+async fn a_denial_is_remembered_and_only_the_rest_is_asked() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));
@@ -94,8 +96,8 @@ async fn a_question_is_answered_once_and_by_one() {
         query(SHOP, &[Scope::ModelPrompt]),
     );
     let id = asking.id().await;
-    let said = |decision| answer(&server, &id, json!({ "decision": decision }));
-    let (one, other) = tokio::join!(said("always"), said("deny"));
+    let message = |decision| answer(&server, &id, json!({ "decision": decision }));
+    let (one, other) = tokio::join!(message("always"), message("deny"));
     let mut statuses = [one.0.as_u16(), other.0.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [204, 404]);
@@ -108,7 +110,7 @@ async fn a_question_is_answered_once_and_by_one() {
         (outcome.decision, outcome.standing.of(Scope::ModelPrompt)),
         expected
     );
-    let (status, late) = said("once").await;
+    let (status, late) = message("once").await;
     assert_eq!(
         (status.as_u16(), &late["error_code"]),
         (404, &json!("ask_not_found"))
@@ -133,13 +135,13 @@ async fn a_page_that_goes_takes_its_question_along() {
     // The next one takes its place.
     let next = behind.id().await;
     assert_ne!(next, id);
-    let late = Answer {
+    let late = PermissionAnswer {
         decision: Decision::Always,
         tools: None,
         duration: GrantDuration::Never,
     };
-    let refused = permissions.answer(&id, late, By::Page).await;
-    assert_eq!(refused, Err(NotTaken::Gone));
+    let refused = permissions.answer(&id, late, Actor::Page).await;
+    assert_eq!(refused, Err(AnswerError::Gone));
     assert_eq!(grant(permissions, Scope::ModelPrompt), Grant::NotGranted);
 }
 
@@ -298,7 +300,7 @@ async fn where_too_many_sites_are_kept_once_is_still_possible() {
             ..Default::default()
         };
         let site = origin(&format!("https://s{number}.example"));
-        permissions.set(&site, settings, By::Page).await.unwrap();
+        permissions.set(&site, settings, Actor::Page).await.unwrap();
     }
     let _here = permissions.visit(&origin(SHOP), &tab(1));
     let mut asking = Asking::begin(permissions, query(SHOP, &[Scope::ModelPrompt]));

@@ -1,18 +1,18 @@
 //! The log of decisions and uses.
 
 use gangway_core::Scope;
-use gangway_webagent::permissions::{By, Used};
+use gangway_webagent::permissions::{Actor, PermissionUse};
 use serde_json::{Value, json};
 
 use super::{Asking, SHOP, answer, origin, patch, query, tool};
 use crate::server::TestServer;
 
-fn used(what: &str) -> Used {
-    Used {
+fn used(what: &str) -> PermissionUse {
+    PermissionUse {
         scope: Scope::ToolsCall,
         what: what.into(),
         outcome: "ok",
-        by: By::Page,
+        by: Actor::Page,
     }
 }
 
@@ -44,7 +44,7 @@ async fn every_decision_and_every_use_is_in_the_log_newest_first() {
     .await;
     asking.outcome().await;
     permissions.note(&origin(SHOP), used("a/b"));
-    let failed = Used {
+    let failed = PermissionUse {
         outcome: "ERR_TOOL_NOT_ALLOWED",
         ..used("a/c\n\u{202e}")
     };
@@ -120,7 +120,7 @@ async fn the_log_is_read_page_by_page_without_a_gap() {
 }
 
 #[tokio::test]
-async fn whoever_fills_the_log_pushes_out_its_own_entries_and_nobody_elses() {
+async fn a_site_that_fills_the_log_evicts_its_own_entries_and_no_others() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     patch(
@@ -170,7 +170,7 @@ async fn uses_that_are_too_many_to_write_down_are_counted() {
 }
 
 #[tokio::test]
-async fn the_log_tells_pages_the_person_and_the_extension_apart() {
+async fn the_log_distinguishes_pages_the_user_and_the_extension() {
     let server = TestServer::start().await;
     let body = json!({ "origin": SHOP, "scopes": { "model:prompt": "granted-always" } });
     patch(&server, body.clone()).await;
@@ -180,8 +180,8 @@ async fn the_log_tells_pages_the_person_and_the_extension_apart() {
         .json(&body);
     let request = request.header("x-gangway-client", "extension");
     request.bearer_auth("local-token").send().await.unwrap();
-    for by in [By::Page, By::Extension] {
-        let used = Used { by, ..used("x") };
+    for by in [Actor::Page, Actor::Extension] {
+        let used = PermissionUse { by, ..used("x") };
         server.service.permissions.note(&origin(SHOP), used);
     }
     let by: Vec<_> = entries(&server, "").await;

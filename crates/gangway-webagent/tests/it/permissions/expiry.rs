@@ -5,7 +5,7 @@ use gangway_core::{
     store::{Expect, Put},
 };
 use gangway_webagent::permissions::{
-    Answer, By, Decision, ProvidedServer, Settings, wire::AuditKind,
+    Actor, Decision, PermissionAnswer, ProvidedServer, Settings, wire::AuditKind,
 };
 use serde_json::{Value, json};
 
@@ -28,12 +28,12 @@ async fn always(
 ) {
     let mut asking = Asking::begin(&still.permissions, query);
     let id = asking.id().await;
-    let answer = Answer {
+    let answer = PermissionAnswer {
         decision: Decision::Always,
         tools: None,
         duration,
     };
-    let answered = still.permissions.answer(&id, answer, By::Page).await;
+    let answered = still.permissions.answer(&id, answer, Actor::Page).await;
     answered.unwrap();
     assert_eq!(asking.outcome().await.decision, Decision::Always);
 }
@@ -45,7 +45,7 @@ async fn set(still: &Still, scope: Scope, duration: GrantDuration) {
         ..Settings::default()
     };
     let site = origin(SHOP);
-    let set = still.permissions.set(&site, settings, By::Page);
+    let set = still.permissions.set(&site, settings, Actor::Page);
     set.await.unwrap();
 }
 
@@ -125,7 +125,7 @@ async fn tools_and_servers_that_were_allowed_for_an_hour_end_before_the_scope_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_grant_that_is_given_anew_lasts_as_long_as_the_last_word_says() {
+async fn a_grant_that_is_renewed_lasts_as_long_as_the_last_answer_says() {
     let still = Still::new().await;
     set(&still, Scope::ModelPrompt, GrantDuration::Hour).await;
     pass(HOUR - MINUTE).await;
@@ -143,7 +143,7 @@ async fn a_grant_that_is_given_anew_lasts_as_long_as_the_last_word_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_follow_the_scope_whose_end_the_person_moves() {
+async fn tools_follow_the_scope_whose_end_the_user_moves() {
     let still = Still::new().await;
     let mut asked = query(SHOP, &[Scope::ToolsCall]);
     asked.offered = vec![tool("files/read")];
@@ -168,7 +168,7 @@ async fn a_grant_that_ended_while_gangway_was_off_is_gone_and_one_of_an_older_ve
         "ends": { "scopes": { "model:prompt": "2020-01-01T00:00:00Z" } } });
     let old = json!({ "scopes": { "model:prompt": "granted-always" } });
     let puts = [(SHOP, &ended), (OLD, &old)]
-        .map(|(origin, kept)| Put::new(format!("grant/{origin}"), kept, Expect::Any).unwrap());
+        .map(|(origin, stored)| Put::new(format!("grant/{origin}"), stored, Expect::Any).unwrap());
     let commit = store.put(puts.into()).await.unwrap();
     store.keep(commit).await.unwrap();
     drop(store);
@@ -201,7 +201,7 @@ async fn over_rest_an_answer_lasts_thirty_days_unless_it_says_otherwise_and_the_
         let left = end.duration_since(jiff::Timestamp::now());
         Some((left.as_secs_f64() / 86_400.0).round())
     };
-    for (scope, said, lasts) in [
+    for (scope, message, lasts) in [
         (
             Scope::ModelPrompt,
             json!({ "decision": "always" }),
@@ -225,7 +225,7 @@ async fn over_rest_an_answer_lasts_thirty_days_unless_it_says_otherwise_and_the_
     ] {
         let mut asking = Asking::begin(&server.service.permissions, query(SHOP, &[scope]));
         let id = asking.id().await;
-        let (status, body) = answer(&server, &id, said).await;
+        let (status, body) = answer(&server, &id, message).await;
         assert_eq!(status, 204, "{body}");
         asking.outcome().await;
         let (_, list) = server.get("/api/permissions").await;

@@ -88,7 +88,7 @@ async fn many_sites_together_have_a_bound_and_hidden_questions_one_of_their_own(
 }
 
 #[tokio::test]
-async fn forty_subdomains_of_one_site_have_the_room_of_one_and_shut_nobody_out() {
+async fn forty_subdomains_of_one_site_have_the_room_of_one_and_do_not_lock_out_others() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let mut open = Vec::new();
@@ -135,7 +135,7 @@ async fn refusals_of_one_subdomain_count_for_all_of_the_site() {
 }
 
 #[tokio::test]
-async fn a_site_that_nobody_says_yes_to_has_to_wait_until_the_person_thinks_of_it() {
+async fn a_site_whose_requests_are_not_granted_has_to_wait_until_the_user_decides() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     for _ in 0..10 {

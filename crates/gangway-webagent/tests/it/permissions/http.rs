@@ -30,8 +30,8 @@ async fn an_origin_that_anyone_on_the_network_can_speak_for_is_allowed_once_and_
     let mut asking = Asking::begin(permissions, query(LAN, &[Scope::ModelPrompt]));
     let id = asking.id().await;
     assert!(details(&server, &id).once_only);
-    let said = json!({ "decision": "always", "duration": "1h" });
-    let (status, body) = answer(&server, &id, said).await;
+    let message = json!({ "decision": "always", "duration": "1h" });
+    let (status, body) = answer(&server, &id, message).await;
     assert_eq!(
         (status.as_u16(), &body["error_code"]),
         (400, &json!("origin_not_authenticated"))
@@ -62,8 +62,8 @@ async fn what_an_older_version_kept_for_an_origin_without_https_counts_no_more()
     use gangway_core::store::{Expect, Put};
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let kept = json!({ "scopes": { "model:prompt": "granted-always" } });
-    let put = Put::new("grant/http://printer.example", &kept, Expect::Any).unwrap();
+    let stored = json!({ "scopes": { "model:prompt": "granted-always" } });
+    let put = Put::new("grant/http://printer.example", &stored, Expect::Any).unwrap();
     store.put(vec![put]).await.unwrap();
     let permissions = Permissions::load(store, std::sync::Arc::default())
         .await

@@ -11,7 +11,7 @@ use std::{
 
 use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
 use gangway_testing::server::bare_client;
-use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
+use gangway_webagent::permissions::{Actor, Decision, PermissionAnswer, Permissions, Settings};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use super::{Asking, SHOP, change, grant, origin, patch, query};
 use crate::server::TestServer;
 
 #[tokio::test]
-async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
+async fn what_the_user_sets_is_listed_and_outlives_a_restart() {
     let server = TestServer::start().await;
     let body = json!({ "origin": SHOP, "scopes": {
         "model:prompt": "granted-always", "mcp:tools.call": "granted-always", "chat:open": "denied" },
@@ -72,7 +72,7 @@ async fn what_the_person_sets_is_listed_and_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn a_revoke_takes_effect_at_once_and_is_told() {
+async fn a_revoke_takes_effect_at_once_and_is_reported() {
     let server = TestServer::start().await;
     let scopes = json!({ "model:prompt": "granted-always", "mcp:tools.call": "granted-always" });
     patch(
@@ -198,7 +198,7 @@ async fn what_makes_no_sense_is_refused_and_says_why() {
 }
 
 #[tokio::test]
-async fn every_spelling_of_an_origin_is_the_same_one() {
+async fn all_spellings_of_an_origin_are_equal() {
     let server = TestServer::start().await;
     let scopes = json!({ "chat:open": "denied" });
     let written = "HTTP://Shop.Example:80/";
@@ -212,7 +212,7 @@ async fn every_spelling_of_an_origin_is_the_same_one() {
 }
 
 #[tokio::test]
-async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
+async fn a_thousand_sites_are_kept_and_the_next_one_gets_an_error_with_what_to_do() {
     let server = TestServer::start().await;
     let scopes = std::collections::BTreeMap::from([(Scope::ChatOpen, Grant::Denied)]);
     let setting = |number: usize| {
@@ -224,7 +224,11 @@ async fn a_thousand_sites_are_kept_and_the_next_one_is_told_what_to_do() {
         async move {
             let origin = origin(&format!("https://s{number}.example"));
             permissions
-                .set(&origin, settings, gangway_webagent::permissions::By::Page)
+                .set(
+                    &origin,
+                    settings,
+                    gangway_webagent::permissions::Actor::Page,
+                )
                 .await
         }
     };
@@ -316,18 +320,21 @@ async fn where_the_disk_fails_nothing_is_given_and_what_is_taken_is_gone() {
             scopes,
             ..Settings::default()
         };
-        async move { permissions.set(&origin(SHOP), settings, By::Page).await }
+        async move { permissions.set(&origin(SHOP), settings, Actor::Page).await }
     };
     set(Scope::ModelPrompt, Grant::Always).await.unwrap();
     let mut asking = Asking::begin(&permissions, query(SHOP, &[Scope::ModelList]));
     let id = asking.id().await;
     broken.store(true, Ordering::SeqCst);
-    let answer = Answer {
+    let answer = PermissionAnswer {
         decision: Decision::Always,
         tools: None,
         duration: GrantDuration::Never,
     };
-    permissions.answer(&id, answer, By::Page).await.unwrap_err();
+    permissions
+        .answer(&id, answer, Actor::Page)
+        .await
+        .unwrap_err();
     assert_eq!(grant(&permissions, Scope::ModelList), Grant::NotGranted);
     assert_eq!(asks.list().len(), 1, "it can still be answered");
     set(Scope::ChatOpen, Grant::Always).await.unwrap_err();

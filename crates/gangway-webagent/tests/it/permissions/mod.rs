@@ -85,8 +85,8 @@ impl Asking {
         let (tell, shown) = mpsc::channel(1);
         let permissions = Arc::clone(permissions);
         let task = tokio::spawn(async move {
-            let told = move |id: &AskId| tell.try_send(id.clone()).unwrap();
-            permissions.request(query, told).await
+            let message = move |id: &AskId| tell.try_send(id.clone()).unwrap();
+            permissions.request(query, message).await
         });
         Self { shown, task }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gangway_core::{Asks, Grant, GrantDuration, Scope, Store};
-use gangway_webagent::permissions::{Answer, By, Decision, Permissions, Settings};
+use gangway_webagent::permissions::{Actor, Decision, PermissionAnswer, Permissions, Settings};
 use tempfile::TempDir;
 
 use super::{Asking, SHOP, grant, origin, query, tab};
@@ -41,13 +41,13 @@ impl Still {
     async fn give(&self, scope: Scope) {
         let mut asking = Asking::begin(&self.permissions, query(SHOP, &[scope]));
         let id = asking.id().await;
-        let answer = Answer {
+        let answer = PermissionAnswer {
             decision: Decision::Once,
             tools: None,
             duration: GrantDuration::Never,
         };
         self.permissions
-            .answer(&id, answer, By::Page)
+            .answer(&id, answer, Actor::Page)
             .await
             .unwrap();
         assert_eq!(asking.outcome().await.decision, Decision::Once);
@@ -63,7 +63,7 @@ pub(super) async fn pass(seconds: u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn once_lasts_ten_minutes_and_its_end_is_told() {
+async fn once_lasts_ten_minutes_and_its_end_is_reported() {
     let still = Still::new().await;
     let _here = still.permissions.visit(&origin(SHOP), &tab(1));
     still.give(Scope::ModelPrompt).await;
@@ -129,7 +129,7 @@ async fn once_is_for_the_origin_and_goes_when_it_is_revoked() {
     };
     still
         .permissions
-        .set(&origin(SHOP), settings, By::Page)
+        .set(&origin(SHOP), settings, Actor::Page)
         .await
         .unwrap();
     assert_eq!(
@@ -139,7 +139,7 @@ async fn once_is_for_the_origin_and_goes_when_it_is_revoked() {
     assert_eq!(grant(&still.permissions, Scope::ChatOpen), Grant::Once);
     still
         .permissions
-        .forget(&origin(SHOP), By::Page)
+        .forget(&origin(SHOP), Actor::Page)
         .await
         .unwrap();
     assert_eq!(
@@ -149,7 +149,7 @@ async fn once_is_for_the_origin_and_goes_when_it_is_revoked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
+async fn a_request_times_out_after_two_minutes_and_is_not_granted() {
     let still = Still::new().await;
     let mut asking = Asking::begin(&still.permissions, query(SHOP, &[Scope::ModelPrompt]));
     let id = asking.id().await;
@@ -161,14 +161,14 @@ async fn nobody_answers_within_two_minutes_and_it_was_not_granted() {
     assert_eq!(outcome.standing.of(Scope::ModelPrompt), Grant::NotGranted);
     assert!(still.asks.list().is_empty());
     // An answer that comes too late changes nothing.
-    let late = Answer {
+    let late = PermissionAnswer {
         decision: Decision::Always,
         tools: None,
         duration: GrantDuration::Never,
     };
     still
         .permissions
-        .answer(&id, late, By::Page)
+        .answer(&id, late, Actor::Page)
         .await
         .unwrap_err();
     assert_eq!(

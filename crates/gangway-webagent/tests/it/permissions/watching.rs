@@ -36,7 +36,7 @@ impl Watching {
         }
     }
 
-    async fn hear(&mut self) -> Value {
+    async fn receive(&mut self) -> Value {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
             match next.await.expect("nothing came").unwrap().unwrap() {
@@ -52,7 +52,7 @@ impl Watching {
 
     /// The origins of the requests in the next frame.
     async fn asks(&mut self) -> Vec<String> {
-        let frame = self.hear().await;
+        let frame = self.receive().await;
         assert_eq!(frame["type"], "asks", "{frame}");
         let asks = frame["asks"].as_array().unwrap();
         asks.iter()
@@ -62,7 +62,7 @@ impl Watching {
 }
 
 #[tokio::test]
-async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
+async fn every_page_of_gangway_is_notified_of_requests_and_answers() {
     let server = TestServer::start().await;
     let permissions = &server.service.permissions;
     let (mut one, mut other) = (
@@ -78,10 +78,10 @@ async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
     assert_eq!(late.asks().await, [SHOP]);
     answer(&server, &id, json!({ "decision": "always" })).await;
     for page in [&mut one, &mut other, &mut late] {
-        let mut heard = [page.hear().await, page.hear().await];
-        heard.sort_by_key(|frame| frame["type"].as_str().map(str::to_owned));
+        let mut received = [page.receive().await, page.receive().await];
+        received.sort_by_key(|frame| frame["type"].as_str().map(str::to_owned));
         assert_eq!(
-            heard,
+            received,
             [
                 json!({ "type": "asks", "asks": [] }),
                 json!({ "type": "changed" })
@@ -92,7 +92,7 @@ async fn every_page_of_ours_hears_what_is_asked_and_when_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_change_of_what_is_allowed_is_told() {
+async fn a_change_of_what_is_allowed_is_reported() {
     let server = TestServer::start().await;
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
@@ -101,7 +101,7 @@ async fn a_change_of_what_is_allowed_is_told() {
         json!({ "origin": SHOP, "scopes": { "model:prompt": "denied" } }),
     )
     .await;
-    assert_eq!(page.hear().await, json!({ "type": "changed" }));
+    assert_eq!(page.receive().await, json!({ "type": "changed" }));
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn closing_the_window_of_a_question_leaves_it_unanswered() {
 }
 
 #[tokio::test]
-async fn a_hidden_question_is_told_to_its_own_window_alone() {
+async fn a_hidden_question_is_shown_only_to_its_own_window() {
     let server = TestServer::start().await;
     let mut hidden = query(SHOP, &[Scope::ModelPrompt]);
     hidden.hidden = true;
@@ -143,7 +143,7 @@ async fn a_hidden_question_is_told_to_its_own_window_alone() {
 }
 
 #[tokio::test]
-async fn pages_of_others_hear_nothing_and_nonsense_is_refused() {
+async fn pages_of_other_origins_receive_nothing_and_nonsense_is_refused() {
     let server = TestServer::start().await;
     for origin in [SHOP, "null", "http://127.0.0.1:1"] {
         let refused = Watching::try_open(&server, "", Some(origin)).await;
@@ -161,15 +161,15 @@ async fn pages_of_others_hear_nothing_and_nonsense_is_refused() {
     // Messages of clients are ignored, and too many end the connection.
     page.0.send(Message::text("{}")).await.unwrap();
     page.0.send(Message::text("x".repeat(5000))).await.unwrap();
-    assert_eq!(page.hear().await, json!({ "closed": 1009 }));
+    assert_eq!(page.receive().await, json!({ "closed": 1009 }));
 }
 
 #[tokio::test]
-async fn a_stop_is_told() {
+async fn a_stop_is_reported() {
     let server = TestServer::start().await;
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
     let restarting = tokio::spawn(server.restart());
-    assert_eq!(page.hear().await, json!({ "closed": 1001 }));
+    assert_eq!(page.receive().await, json!({ "closed": 1001 }));
     restarting.await.unwrap();
 }

@@ -33,7 +33,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     // Where the database of the server is, too.
     let folder = tempfile::tempdir()?;
     let mut file = File::create(folder.path().join("sync"))?;
-    let [mut seen, mut kept, mut relayed, mut synced] = [const { Vec::new() }; 4];
+    let [mut seen, mut stored, mut relayed, mut synced] = [const { Vec::new() }; 4];
     let micros = |begin: Instant, end: Instant| (end - begin).as_secs_f64() * 1e6;
     for nth in 0..effort.pick(50, 600) {
         let change =
@@ -53,7 +53,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         near.say(&change).await?;
         let (other, own) = tokio::join!(far.hear(&count), near.hear(&id));
         seen.push(micros(begin, other?));
-        kept.push(micros(begin, own?));
+        stored.push(micros(begin, own?));
         // Below the rate at which a tab is held back.
         tokio::time::sleep(std::time::Duration::from_millis(6)).await;
     }
@@ -70,7 +70,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         ),
         Row::at_most(
             "the same until it is on the disk and answered, p50",
-            median(&kept),
+            median(&stored),
             Some(sync + relay),
             "µs",
             bar,

@@ -93,10 +93,10 @@ impl Case {
     /// Every tab in turn changes the state; at a pace, one of them alone.
     async fn say(&self, tabs: &mut Readers, changes: u64) -> anyhow::Result<()> {
         // As long on the wire as what the limit says.
-        let words = "word ".repeat(25);
+        let message = "word ".repeat(25);
         // In turn, since a change to the same value is none. With an id, so that the tab is told of its own change too.
         let of =
-            |mark| format!(r#"{{"type":"setState","id":1,"data":{{"words":"{words}{mark} "}}}}"#);
+            |mark| format!(r#"{{"type":"setState","id":1,"data":{{"words":"{message}{mark} "}}}}"#);
         let [one, other] = ["this", "that"].map(|mark| masked(&of(mark)));
         let mut clock = tokio::time::interval(self.pace.max(Duration::from_micros(1)));
         for nth in 0..changes {

@@ -123,13 +123,13 @@ async fn talk(
     count: u32,
 ) -> anyhow::Result<Vec<f64>> {
     let due = |nth: u32| first + EVERY * nth;
-    let (mut said, mut times) = (0, Vec::new());
+    let (mut message, mut times) = (0, Vec::new());
     while times.len() < count as usize {
-        let now = tokio::time::Instant::from_std(due(said));
+        let now = tokio::time::Instant::from_std(due(message));
         tokio::select! {
-            () = tokio::time::sleep_until(now), if said < count => {
-                page.say(&event(&said.to_string())).await?;
-                said += 1;
+            () = tokio::time::sleep_until(now), if message < count => {
+                page.say(&event(&message.to_string())).await?;
+                message += 1;
             }
             text = page.next() => {
                 let nth = id(&text?, "weblet-ack")?;

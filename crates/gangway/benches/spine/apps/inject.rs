@@ -42,15 +42,15 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         Launched::new(&gangway, 1000).await?,
         Launched::new(&gangway, 900_000).await?,
     );
-    let told = |one: &Launched| {
+    let message = |one: &Launched| {
         let url = format!("http://{}/?launch={}", one.host, one.token);
         json!({ "url": url, "cookie": one.cookie })
     };
-    let told = json!({
+    let message = json!({
         "loads": effort.pick(5, 60),
         "chromium": CHROMIUM,
-        "small": told(&small),
-        "large": told(&large),
+        "small": message(&small),
+        "large": message(&large),
     });
     // A browser is many processes; the server does next to nothing meanwhile, so that they have its core as well.
     let mut command = tokio::process::Command::new("taskset");
@@ -65,7 +65,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     }
     command
         .args(["node", SCRIPT, PLAYWRIGHT])
-        .arg(told.to_string())
+        .arg(message.to_string())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .kill_on_drop(true);
@@ -73,9 +73,9 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let text = String::from_utf8_lossy(&done.stdout);
     anyhow::ensure!(done.status.success(), "the browser failed: {text}");
     let times: Times = serde_json::from_str(&text).with_context(|| format!("it said {text:?}"))?;
-    let row = |words: &str, ours: &[f64], bar| {
+    let row = |reason: &str, ours: &[f64], bar| {
         let tail = |times: &[f64]| quantile(times, 0.95);
-        let name = format!("script before the page's own, {words}, p95");
+        let name = format!("script before the page's own, {reason}, p95");
         Row::at_most(&name, tail(ours), Some(tail(&times.empty)), "ms", bar)
     };
     let middle = |ours: &[f64]| {

@@ -65,9 +65,11 @@ impl Launched {
     /// Launches the app with about this many bytes of data, for an external agent, and opens its page.
     async fn new(gangway: &Gangway, bytes: usize) -> anyhow::Result<Self> {
         let mut connection = gangway.connect().await?;
-        let wish = json!({ "agent": "bench", "data": { "expenses": expenses(bytes) } });
+        let params = json!({ "agent": "bench", "data": { "expenses": expenses(bytes) } });
         let path = format!("/api/apps/{APP}/launch");
-        let (status, body) = connection.request("POST", &path, &wish.to_string()).await?;
+        let (status, body) = connection
+            .request("POST", &path, &params.to_string())
+            .await?;
         anyhow::ensure!(
             status == 201,
             "{status}: {}",

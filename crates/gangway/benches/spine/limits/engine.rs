@@ -9,13 +9,13 @@ use std::{
 use anyhow::Context;
 use futures_util::StreamExt;
 use gangway_embedded::{Embedded, Program, Settings};
-use gangway_models::{ChatRequest, Message, Piece, Provider, weights::Shelf};
+use gangway_models::{ChatRequest, Message, Piece, Provider, weights::WeightsStore};
 
 use crate::embedded::{Asked, Run, WINDOW};
 
 /// Answers each line of the standard input, a question, with a line of figures.
 pub fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let [shelf, threads] = arguments else {
+    let [store, threads] = arguments else {
         anyhow::bail!("wants a folder of weights and threads");
     };
     let settings = Settings {
@@ -24,7 +24,7 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
         ..Settings::default()
     };
     let program = Program::beside(Path::new(&crate::server::binary()));
-    let engine = Embedded::new(Shelf::new(Path::new(shelf)), settings, program);
+    let engine = Embedded::new(WeightsStore::new(Path::new(store)), settings, program);
     let runtime = super::runtime()?;
     for line in std::io::stdin().lock().lines() {
         let asked = serde_json::from_str(&line?)?;
@@ -43,11 +43,11 @@ async fn ask(engine: &Embedded, asked: Asked) -> anyhow::Result<Run> {
         ..ChatRequest::default()
     };
     let begin = Instant::now();
-    let said = |error: gangway_models::ModelError| anyhow::anyhow!(error.message);
-    let mut pieces = engine.chat(request).await.map_err(said)?;
+    let text = |error: gangway_models::ModelError| anyhow::anyhow!(error.message);
+    let mut pieces = engine.chat(request).await.map_err(text)?;
     let (mut first, mut used) = (None::<Duration>, None);
     while let Some(piece) = pieces.next().await {
-        match piece.map_err(said)? {
+        match piece.map_err(text)? {
             Piece::Text(_) => first = first.or(Some(begin.elapsed())),
             Piece::Usage { input, output } => used = Some((input, output)),
             _ => {}

@@ -21,13 +21,13 @@ pub fn run() -> anyhow::Result<()> {
         let mut stream = stream?;
         stream.set_nodelay(true)?;
         let path = read_request(&stream)?;
-        let mut words = path.trim_start_matches("/go/").split('/');
+        let mut message = path.trim_start_matches("/go/").split('/');
         if path == "/feed" {
             stream.write_all(HEAD)?;
             readers.push(stream);
         } else if let (Some(Ok(count)), Some(Ok(pace))) = (
-            words.next().map(str::parse::<u32>),
-            words.next().map(str::parse::<u64>),
+            message.next().map(str::parse::<u32>),
+            message.next().map(str::parse::<u64>),
         ) {
             stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")?;
             say(&mut readers, count, Duration::from_micros(pace))?;

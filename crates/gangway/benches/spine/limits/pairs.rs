@@ -16,9 +16,10 @@ pub fn run() -> anyhow::Result<()> {
         let listener = TcpListener::from_std(listener)?;
         loop {
             let (one, other) = (accept(&listener).await?, accept(&listener).await?);
-            let ((heard, said), (other_heard, other_said)) = (one.into_split(), other.into_split());
-            tokio::spawn(pass(heard, other_said));
-            tokio::spawn(pass(other_heard, said));
+            let ((received, message), (other_heard, other_said)) =
+                (one.into_split(), other.into_split());
+            tokio::spawn(pass(received, other_said));
+            tokio::spawn(pass(other_heard, message));
         }
     })
 }

@@ -51,7 +51,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     gateways::all_ready(&gangway.process, 1).await?;
     let answers = limits::start("answers", &[])?;
     let firefox = FIREFOXES.iter().find(|path| Path::new(path).exists());
-    let told = json!({
+    let message = json!({
         "chromium": CHROMIUM,
         "firefox": firefox,
         "binary": binary(),
@@ -61,7 +61,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         "echo": format!("ws://{}", answers.address),
         "calls": effort.pick(50, 600),
     });
-    let seen: Seen = drive(SCRIPT, WEB, &told).await?;
+    let seen: Seen = drive(SCRIPT, WEB, &message).await?;
     let tail = |times: &[f64]| amount(quantile(times, 0.95), "ms");
     let mut rows = vec![
         Row::at_most(

@@ -61,7 +61,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let gangway = Gangway::with_both(&mcp::settings(1)?, model.address)?;
     gateways::all_ready(&gangway.process, 1).await?;
     let answers = limits::start("answers", &[])?;
-    let told = json!({
+    let message = json!({
         "chromium": CHROMIUM,
         "gangway": format!("http://{}", gangway.process.address),
         "token": gangway.local_token()?,
@@ -71,7 +71,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         "calls": effort.pick(50, 600),
         "answers": effort.pick(2, 10),
     });
-    let seen: Seen = drive(SCRIPT, PLAYWRIGHT, &told).await?;
+    let seen: Seen = drive(SCRIPT, PLAYWRIGHT, &message).await?;
     let ratios = seen
         .streamed
         .iter()
@@ -102,13 +102,13 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
 async fn drive<T: DeserializeOwned>(
     script: &str,
     packages: &str,
-    told: &serde_json::Value,
+    message: &serde_json::Value,
 ) -> anyhow::Result<T> {
     // A browser is many processes, and so they have the server's core as well.
     let mut command = tokio::process::Command::new("taskset");
     command
         .args(["-c", "0,1", "node", script, packages])
-        .arg(told.to_string())
+        .arg(message.to_string())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .kill_on_drop(true);

@@ -49,14 +49,14 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     );
     let gangway = Gangway::scripted(&script())?;
     let (few, many) = (1_000, effort.pick(10_000, 100_000));
-    let told = json!({
+    let message = json!({
         "chromium": CHROMIUM,
         "gangway": format!("http://{}", gangway.process.address),
         "token": gangway.local_token()?,
         "sessions": [few, many],
         "opens": effort.pick(1, 5),
     });
-    let seen: Vec<Opened> = drive(SCRIPT, PLAYWRIGHT, &told).await?;
+    let seen: Vec<Opened> = drive(SCRIPT, PLAYWRIGHT, &message).await?;
     let of = |events: usize, value: fn(&Opened) -> f64| -> f64 {
         let opened = seen.iter().filter(|opened| opened.events == events);
         median(&opened.map(value).collect::<Vec<_>>())

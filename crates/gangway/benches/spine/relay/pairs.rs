@@ -130,8 +130,8 @@ impl Agent {
     /// The next answer, which must be one.
     async fn answered(&mut self) -> anyhow::Result<String> {
         let text = self.page.next().await?;
-        let said = text.strip_prefix(HEAD);
-        let is_result = said.is_some_and(|said| said.starts_with("tool.result"));
+        let message = text.strip_prefix(HEAD);
+        let is_result = message.is_some_and(|message| message.starts_with("tool.result"));
         anyhow::ensure!(is_result, "{text}");
         Ok(text)
     }
@@ -160,8 +160,8 @@ impl Agent {
 }
 
 async fn join(client: &mut Page, role: &str, session: usize) -> anyhow::Result<()> {
-    let wish = format!(r#"{{"role":"{role}","sessionId":"pair-{session}"}}"#);
-    let text = format!(r#"{HEAD}relay.join","id":"j","payload":{wish}}}"#);
+    let request = format!(r#"{{"role":"{role}","sessionId":"pair-{session}"}}"#);
+    let text = format!(r#"{HEAD}relay.join","id":"j","payload":{request}}}"#);
     client.say(&text).await?;
     client.hear(r#""relay.joined""#).await?;
     Ok(())

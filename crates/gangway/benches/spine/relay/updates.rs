@@ -31,7 +31,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     );
     let gangway = Gangway::with_settings("")?;
     let late = effort.pick(200, 1000);
-    let told = json!({
+    let message = json!({
         "chromium": CHROMIUM,
         "port": gangway.process.address.port(),
         "steps": late,
@@ -40,7 +40,7 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut command = tokio::process::Command::new("taskset");
     command
         .args(["-c", "0,1", "node", SCRIPT, PLAYWRIGHT, WS])
-        .arg(told.to_string())
+        .arg(message.to_string())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .kill_on_drop(true);

@@ -9,7 +9,7 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use clap::Args;
 use gangway_runner::{
     Pane,
-    builtin::{Parts, Servers, Workshop},
+    builtin::{BuiltinFactory, BuiltinParts, Servers},
     typing,
     wire::Setup,
 };
@@ -48,12 +48,12 @@ pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
 /// Builds models and tools from the server's settings.
 struct Bench;
 
-impl Workshop for Bench {
-    fn parts(&self, setup: &Setup) -> Result<Parts, String> {
+impl BuiltinFactory for Bench {
+    fn parts(&self, setup: &Setup) -> Result<BuiltinParts, String> {
         let settings: RunnerSettings = serde_json::from_value(setup.settings.clone())
             .map_err(|error| format!("cannot parse the server's settings: {error}"))?;
         let secrets = Secrets::open(&settings.data, settings.config.secrets);
-        Ok(Parts {
+        Ok(BuiltinParts {
             max_tool_calls: settings.config.tools.calls_per_turn,
             tools: Arc::new(RunnerTools::new(&settings, secrets.clone(), setup)),
             models: Arc::new(RunnerModels::new(settings, secrets)),

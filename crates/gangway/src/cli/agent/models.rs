@@ -8,7 +8,7 @@ use std::sync::{
 use futures_util::future::BoxFuture;
 use gangway_models::{ChatRequest, Choice, ModelError, Pieces, Provider, registry::Registry};
 use gangway_providers::setup;
-use gangway_secrets::{Place, SecretName, Secrets};
+use gangway_secrets::{SecretName, SecretStore, Secrets};
 use secrecy::ExposeSecret;
 
 use super::own_model::OwnModel;
@@ -44,13 +44,13 @@ impl RunnerModels {
     async fn registry(&self) -> &Registry {
         let inner = Arc::clone(&self.inner);
         // On failure the previous values stay.
-        let _ = tokio::task::spawn_blocking(move || inner.take_in()).await;
+        let _ = tokio::task::spawn_blocking(move || inner.reload_sources()).await;
         &self.inner.registry
     }
 }
 
 impl Inner {
-    fn take_in(&self) {
+    fn reload_sources(&self) {
         let RunnerSettings {
             config,
             data,
@@ -65,7 +65,7 @@ impl Inner {
         let choice = choice.or_else(|| config.models.default.clone());
         let secret = |name: &str| {
             // A keyring may prompt the user; the server has already passed on the keys it knew.
-            let quick = config.secrets == Place::File;
+            let quick = config.secrets == SecretStore::File;
             let name = SecretName::parse(name).ok().filter(|_| quick)?;
             let key = self.secrets.get(&name).ok()??;
             Some(key.expose_secret().to_owned())

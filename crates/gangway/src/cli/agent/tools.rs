@@ -10,7 +10,7 @@ use gangway_runner::{
     wire::Setup,
 };
 use gangway_secrets::Secrets;
-use gangway_tools::{Tools, Wanted};
+use gangway_tools::{ServerSelection, Tools};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -33,7 +33,7 @@ impl RunnerTools {
         let program = program.as_deref();
         let (config, data) = (&settings.config, &settings.data);
         let named = setup.mcp_servers.clone().unwrap_or_default();
-        let wanted = Wanted::These(named.iter().cloned().collect());
+        let wanted = ServerSelection::These(named.iter().cloned().collect());
         Self {
             tools: Tools::new(
                 &config.tool_settings(),
@@ -55,7 +55,7 @@ pub(super) fn named(settings: &RunnerSettings, secrets: Secrets, setup: &Setup) 
     let (config, data) = (&settings.config, &settings.data);
     let folder = setup.folder.clone();
     let named = setup.mcp_servers.clone().unwrap_or_default();
-    let wanted = Wanted::These(named.iter().cloned().collect());
+    let wanted = ServerSelection::These(named.iter().cloned().collect());
     let tools = Tools::new(
         &config.tool_settings(),
         data,

@@ -65,10 +65,10 @@ pub(super) fn run(args: InitArgs) -> anyhow::Result<()> {
 
 /// `my-app` becomes `My app`.
 fn title(name: &AppName) -> String {
-    let words = name.as_str().replace('-', " ");
-    let mut letters = words.chars();
+    let message = name.as_str().replace('-', " ");
+    let mut letters = message.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => words,
+        None => message,
     }
 }

@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use gangway_apps::{App, AppRegistry, Around, Folders, manifest::Problem, rank::rank};
+use gangway_apps::{App, AppRegistry, Folders, SearchPaths, manifest::Problem, rank::rank};
 use gangway_core::AppName;
 use serde_json::{Value, json};
 
@@ -34,14 +34,14 @@ enum Action {
         #[arg(long)]
         tag: Option<String>,
         #[command(flatten)]
-        place: Place,
+        place: AppsArgs,
     },
     /// Show the details of an app
     Info {
         /// The app's name
         name: AppName,
         #[command(flatten)]
-        place: Place,
+        place: AppsArgs,
     },
     /// Validate the APP.md in a folder
     Validate {
@@ -74,7 +74,7 @@ enum Action {
 }
 
 #[derive(Args)]
-struct Place {
+struct AppsArgs {
     #[command(flatten)]
     common: Common,
     /// A folder with apps; may be repeated
@@ -85,11 +85,15 @@ struct Place {
     json: bool,
 }
 
-impl Place {
+impl AppsArgs {
     fn registry(&self) -> anyhow::Result<Arc<AppRegistry>> {
         let named = named_apps(&self.common, &self.apps)?;
         let folders = Folders::only_read(&self.common.data()?);
-        Ok(AppRegistry::new(&named, &Around::of_process(), folders))
+        Ok(AppRegistry::new(
+            &named,
+            &SearchPaths::of_process(),
+            folders,
+        ))
     }
 }
 
@@ -149,7 +153,7 @@ fn trust(common: &Common, folder: &std::path::Path, trusted: bool) -> anyhow::Re
 }
 
 async fn list(
-    place: &Place,
+    place: &AppsArgs,
     query: Option<&str>,
     fits: impl Fn(&App) -> bool,
 ) -> anyhow::Result<()> {
@@ -161,8 +165,7 @@ async fn list(
     let untrusted = registry.untrusted().await;
     if place.json {
         let shown: Vec<Value> = apps.iter().map(|(_, app)| brief(app)).collect();
-        let stray =
-            |stray: &gangway_apps::Stray| json!({ "path": stray.path, "problems": stray.problems });
+        let stray = |stray: &gangway_apps::UnusableApp| json!({ "path": stray.path, "problems": stray.problems });
         let strays: Vec<Value> = strays.iter().map(stray).collect();
         let folders = untrusted.iter();
         let untrusted: Vec<Value> = folders
@@ -223,7 +226,7 @@ fn brief(app: &App) -> Value {
     })
 }
 
-async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
+async fn info(place: &AppsArgs, name: &AppName) -> anyhow::Result<()> {
     let found = place.registry()?.called(name).await;
     let Some(app) = found else {
         anyhow::bail!("app {name} not found; `gangway app list` shows all apps");
@@ -250,13 +253,13 @@ async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
         Some(path) => say!("Folder: {}", path.display()),
         None => say!("It comes with Gangway."),
     }
-    for (what, words) in [
+    for (what, message) in [
         ("Triggers", &agent.triggers),
         ("Provides", &agent.provides),
         ("Tags", &manifest.tags),
     ] {
-        if !words.is_empty() {
-            say!("{what}: {}", words.join("; "));
+        if !message.is_empty() {
+            say!("{what}: {}", message.join("; "));
         }
     }
     for (what, fields) in [
@@ -264,10 +267,10 @@ async fn info(place: &Place, name: &AppName) -> anyhow::Result<()> {
         ("config", &agent.context.config),
     ] {
         for (name, field) in fields {
-            let told = field.description.as_deref().unwrap_or_default();
+            let text = field.description.as_deref().unwrap_or_default();
             let needed = if field.required { ", required" } else { "" };
             let kind = field.kind.map_or("any value", |kind| kind.named());
-            say!("{what}.{name}: {kind}{needed}  {told}");
+            say!("{what}.{name}: {kind}{needed}  {text}");
         }
     }
     for event in &agent.events {

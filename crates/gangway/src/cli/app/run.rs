@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use clap::Args;
-use gangway_apps::{App, Pages, serve::Asked};
+use gangway_apps::{App, Pages, serve::AppFileRequest};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -31,7 +31,7 @@ pub(super) struct RunArgs {
     json: bool,
 }
 
-struct Alone {
+struct SingleApp {
     path: PathBuf,
     pages: Pages,
 }
@@ -46,8 +46,8 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
     let app = match App::in_folder(&path) {
         Ok(app) => app,
         Err(stray) => {
-            let told: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
-            anyhow::bail!("this app cannot be run:\n{}", told.join("\n"));
+            let lines: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
+            anyhow::bail!("this app cannot be run:\n{}", lines.join("\n"));
         }
     };
     let packages = app.package_problems(&args.path.display().to_string());
@@ -73,7 +73,7 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
     let pages = Pages::default();
     let router = Router::new()
         .fallback(answer)
-        .with_state(Arc::new(Alone { path, pages }));
+        .with_state(Arc::new(SingleApp { path, pages }));
     let stop = async {
         let _ = tokio::signal::ctrl_c().await;
     };
@@ -83,7 +83,7 @@ pub(super) async fn run(args: RunArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
+async fn answer(State(alone): State<Arc<SingleApp>>, request: Request) -> Response {
     let headers = request.headers();
     let host = headers
         .get(header::HOST)
@@ -109,10 +109,10 @@ async fn answer(State(alone): State<Arc<Alone>>, request: Request) -> Response {
     let folder = alone.path.clone();
     let looked = tokio::task::spawn_blocking(move || App::in_folder(&folder)).await;
     let Ok(Ok(app)) = looked else {
-        let told = "This app is broken; `gangway app validate` shows why.";
-        return (StatusCode::NOT_FOUND, told).into_response();
+        let message = "This app is broken; `gangway app validate` shows why.";
+        return (StatusCode::NOT_FOUND, message).into_response();
     };
-    let asked = Asked {
+    let asked = AppFileRequest {
         method: request.method(),
         path,
         query: request.uri().query(),

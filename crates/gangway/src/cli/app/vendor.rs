@@ -17,7 +17,7 @@ use super::{
         say::{complain, say},
         serve::stop_signal,
     },
-    Place, settings,
+    AppsArgs, settings,
 };
 
 /// Lines of npm output that are kept for the error message.
@@ -28,7 +28,7 @@ pub(super) struct VendorArgs {
     /// The app's folder or name
     app: String,
     #[command(flatten)]
-    place: Place,
+    place: AppsArgs,
 }
 
 struct Done {
@@ -62,10 +62,10 @@ pub(super) async fn run(args: VendorArgs) -> anyhow::Result<()> {
             complain!("Downloading {} with npm", listed(&wanted));
         }
         let came = fetch(&args, &wanted, modules.path()).await?;
-        let kept = vendor
+        let stored = vendor
             .place(&modules.path().join("node_modules"), &came.packages)
             .with_context(|| format!("writing packages to {}/vendor", folder.display()))?;
-        own.extend(kept);
+        own.extend(stored);
         own.sort();
         own.dedup();
         fetched = Some(came);
@@ -78,8 +78,8 @@ async fn find(args: &VendorArgs) -> anyhow::Result<Arc<App>> {
     let path = Path::new(&args.app);
     if path.join("APP.md").is_file() {
         let app = App::in_folder(&std::path::absolute(path)?).map_err(|stray| {
-            let told: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
-            anyhow::anyhow!("its APP.md cannot be read:\n{}", told.join("\n"))
+            let lines: Vec<String> = stray.problems.iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("its APP.md cannot be read:\n{}", lines.join("\n"))
         });
         return app.map(Arc::new);
     }

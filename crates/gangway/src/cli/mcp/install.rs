@@ -65,7 +65,7 @@ async fn install(server: &CommandServer, args: InstallArgs) -> anyhow::Result<In
     for (name, file) in pairs(&args.secret)? {
         secrets.insert(name, read_secret(Path::new(&file))?);
     }
-    let wish = match package(&args.name) {
+    let request = match package(&args.name) {
         Some(package) => InstallServer {
             id: args.id.unwrap_or_else(|| id_of(&package.name)),
             package: Some(package),
@@ -89,7 +89,7 @@ async fn install(server: &CommandServer, args: InstallArgs) -> anyhow::Result<In
             }
         }
     };
-    let begun = server.post("/api/mcp/installs", &wish).await?;
+    let begun = server.post("/api/mcp/installs", &request).await?;
     follow(server, begun).await
 }
 
@@ -260,16 +260,16 @@ fn read_secret(file: &Path) -> anyhow::Result<String> {
 async fn follow(server: &ServerClient, begun: Install) -> anyhow::Result<Install> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
     let path = format!("/api/mcp/installs/{}", begun.install);
-    let (mut told, mut now) = (0, begun);
+    let (mut message, mut now) = (0, begun);
     let mut interrupted = false;
     loop {
-        for step in now.steps.iter().skip(told) {
+        for step in now.steps.iter().skip(message) {
             if step.state != StepState::Done {
                 break;
             }
             let detail = step.detail.as_deref().unwrap_or_default();
             bar.suspend(|| crate::cli::say::complain!("{:?}: {detail}", step.name));
-            told += 1;
+            message += 1;
         }
         match now.state {
             InstallState::Fetching | InstallState::Starting => {}
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_told_from_names() {
+    fn packages_are_distinguished_from_names() {
         let read = |text: &str| package(text).map(|p| (p.kind, p.name, p.version));
         let npm = |name: &str, version: Option<&str>| {
             Some((

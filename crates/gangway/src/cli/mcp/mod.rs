@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, ffi::OsString, process::ExitCode, time::Duratio
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use gangway_client::{Refused, encode::in_url};
+use gangway_client::{ErrorResponse, encode::in_url};
 use gangway_core::ToolName;
 use gangway_tools::{
     entry::ServerEntry,
@@ -147,10 +147,10 @@ pub(super) fn run(args: McpArgs) -> anyhow::Result<()> {
                 command,
                 common,
             } => {
-                let mut words = command.into_iter();
+                let mut message = command.into_iter();
                 let entry = ServerEntry {
-                    command: words.next(),
-                    args: words.collect(),
+                    command: message.next(),
+                    args: message.collect(),
                     url,
                     env: pairs(&env)?,
                     headers: pairs(&header)?,
@@ -186,8 +186,8 @@ fn pairs(texts: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
 
 async fn add(common: &Common, servers: BTreeMap<String, ServerEntry>) -> anyhow::Result<()> {
     let names: Vec<_> = servers.keys().cloned().collect();
-    let wish = AddServers { servers };
-    let add = async |server: &CommandServer| server.post(SERVERS, &wish).await;
+    let request = AddServers { servers };
+    let add = async |server: &CommandServer| server.post(SERVERS, &request).await;
     let _: ToolServerList = ask(common, add).await?;
     say!("Added {}", names.join(", "));
     say!("List its tools: gangway mcp tools");
@@ -258,7 +258,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
 /// Starts an MCP server in a command's own server, which starts none by itself.
 async fn start(server: &CommandServer, id: &str) -> anyhow::Result<()> {
     server
-        .tell(&format!("{SERVERS}/{}/start", in_url(id)), &())
+        .post_only(&format!("{SERVERS}/{}/start", in_url(id)), &())
         .await
 }
 
@@ -282,7 +282,7 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
         None => Value::Object(serde_json::Map::new()),
         Some(text) => serde_json::from_str(text).context("the arguments are not JSON")?,
     };
-    let wish = CallTool {
+    let request = CallTool {
         tool: tool.to_string(),
         args,
     };
@@ -291,7 +291,7 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
         if server.is_own() && start(server, tool.server()).await.is_ok() {
             started(server).await?;
         }
-        let called = server.post_patiently("/api/tools/call", &wish).await;
+        let called = server.post_patiently("/api/tools/call", &request).await;
         called.map_err(with_code)
     })
     .await?;
@@ -301,7 +301,7 @@ async fn call(tool: ToolName, arguments: Option<String>, common: &Common) -> any
 /// Adds the error code, for scripts.
 fn with_code(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref() {
-        Some(Refused(refused)) => {
+        Some(ErrorResponse(refused)) => {
             anyhow::anyhow!("{} ({})", refused.message, refused.error_code)
         }
         None => error,

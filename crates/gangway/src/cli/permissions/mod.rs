@@ -50,7 +50,7 @@ enum Action {
         /// The request's id or a unique prefix, from `gangway permissions pending`
         id: String,
         /// The decision
-        decision: Said,
+        decision: DecisionArg,
         /// Allow only this one of the requested tools; may be repeated
         #[arg(long = "tool", value_name = "SERVER/TOOL")]
         tools: Vec<ToolName>,
@@ -66,7 +66,7 @@ enum Action {
     /// Grant permissions to a site
     Allow {
         #[command(flatten)]
-        what: What,
+        what: ScopesArg,
         /// How long the permission is valid
         #[arg(long = "for", value_name = "TIME", default_value = "never", value_parser = durations())]
         duration: GrantDuration,
@@ -77,7 +77,7 @@ enum Action {
     /// Deny permissions to a site; its requests are refused without asking you
     Deny {
         #[command(flatten)]
-        what: What,
+        what: ScopesArg,
     },
     /// Remove the decisions about a site, or about some scopes; it may ask again
     Revoke {
@@ -120,7 +120,7 @@ struct Output {
 }
 
 #[derive(Args)]
-struct What {
+struct ScopesArg {
     /// The site's origin, such as https://shop.example
     origin: Origin,
     /// A scope, such as model:prompt
@@ -136,7 +136,7 @@ fn durations() -> impl TypedValueParser<Value = GrantDuration> {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Said {
+enum DecisionArg {
     /// Allow for ten minutes or until the tab is closed
     Once,
     /// Allow for the time given with --for
@@ -145,12 +145,12 @@ enum Said {
     Deny,
 }
 
-impl From<Said> for AskDecision {
-    fn from(said: Said) -> Self {
-        match said {
-            Said::Once => Self::Once,
-            Said::Always => Self::Always,
-            Said::Deny => Self::Deny,
+impl From<DecisionArg> for AskDecision {
+    fn from(message: DecisionArg) -> Self {
+        match message {
+            DecisionArg::Once => Self::Once,
+            DecisionArg::Always => Self::Always,
+            DecisionArg::Deny => Self::Deny,
         }
     }
 }
@@ -233,8 +233,8 @@ async fn list(output: Output) -> anyhow::Result<()> {
 
 fn show(entry: &OriginPermissions) {
     say!("{}", entry.origin);
-    let said = |(_, grant): &(&Scope, &Grant)| **grant != Grant::NotGranted;
-    for (scope, grant) in entry.scopes.iter().filter(said) {
+    let message = |(_, grant): &(&Scope, &Grant)| **grant != Grant::NotGranted;
+    for (scope, grant) in entry.scopes.iter().filter(message) {
         let end = entry.ends.scopes.get(scope);
         let end = end.map(|end| format!(" until {}", end.strftime("%F %R UTC")));
         say!("  {scope}  {grant}{}", end.unwrap_or_default());
@@ -269,7 +269,7 @@ async fn show_pending(output: Output) -> anyhow::Result<()> {
 }
 
 async fn set(
-    what: What,
+    what: ScopesArg,
     grant: Grant,
     tools: Vec<ToolName>,
     duration: Option<GrantDuration>,
@@ -291,8 +291,8 @@ async fn set(
             let list: PermissionList = server.get(PATH).await?;
             let mut origins = list.origins.into_iter();
             let known = origins.find(|entry| entry.origin == wanted.origin);
-            let kept = known.and_then(|entry| entry.allowed_tools);
-            wanted.allowed_tools = Some(kept.into_iter().flatten().chain(tools).collect());
+            let stored = known.and_then(|entry| entry.allowed_tools);
+            wanted.allowed_tools = Some(stored.into_iter().flatten().chain(tools).collect());
         }
         server.patch(PATH, &wanted).await
     })
@@ -335,8 +335,8 @@ async fn clear(yes: bool, common: &Common) -> anyhow::Result<()> {
                 std::io::stdin().is_terminal(),
                 "this removes the decisions about {count} sites; confirm with --yes"
             );
-            let words = format!("Remove the decisions about {count} sites? [y/N] ");
-            if pending::typed(&words)?.as_deref() != Some("y") {
+            let message = format!("Remove the decisions about {count} sites? [y/N] ");
+            if pending::typed(&message)?.as_deref() != Some("y") {
                 say!("Nothing was changed.");
                 return Ok(());
             }

@@ -97,8 +97,8 @@ pub(super) async fn find(server: &ServerClient, id: &str) -> anyhow::Result<Stri
         return Ok(id.to_owned());
     }
     let asks = asks(server).await?.asks;
-    let mut meant = asks.iter().filter(|ask| ask.id.starts_with(id));
-    match (meant.next(), meant.next()) {
+    let mut target = asks.iter().filter(|ask| ask.id.starts_with(id));
+    match (target.next(), target.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => anyhow::bail!(
             "no pending request begins with {id}; `gangway permissions pending` shows them"
@@ -121,7 +121,7 @@ pub(super) async fn answer(
         duration,
     };
     let path = format!("/api/asks/{id}");
-    server.tell(&path, &answer).await
+    server.post_only(&path, &answer).await
 }
 
 /// Prompts for each pending request; returns whether there was any.
@@ -144,10 +144,10 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
                 true => "[o]nce, [d]eny, or enter to leave it open: ",
                 false => "[o]nce, [a]lways, [d]eny, or enter to leave it open: ",
             };
-            let Some(said) = typed(words)? else {
+            let Some(message) = typed(words)? else {
                 return Ok(true);
             };
-            match said.as_str() {
+            match message.as_str() {
                 "o" | "once" => break Some(AskDecision::Once),
                 "a" | "always" if !once_only => break Some(AskDecision::Always),
                 "d" | "deny" => break Some(AskDecision::Deny),
@@ -179,10 +179,10 @@ pub(super) async fn ask_all(server: &ServerClient) -> anyhow::Result<bool> {
 
 fn how_long() -> anyhow::Result<GrantDuration> {
     loop {
-        let said = typed("For how long? 1h, 1d, 30d or never (no expiry) [30d]: ")?;
-        match said.as_deref() {
+        let message = typed("For how long? 1h, 1d, 30d or never (no expiry) [30d]: ")?;
+        match message.as_deref() {
             None | Some("") => return Ok(GrantDuration::Month),
-            Some(said) => match duration(said) {
+            Some(message) => match duration(message) {
                 Some(duration) => return Ok(duration),
                 None => say!("Type 1h, 1d, 30d, never or nothing."),
             },
@@ -192,15 +192,15 @@ fn how_long() -> anyhow::Result<GrantDuration> {
 
 fn choose(tools: &[ToolName]) -> anyhow::Result<Vec<ToolName>> {
     loop {
-        let said = typed("Which tools? Their numbers, `all` or `none`: ")?;
-        let said = said.unwrap_or_else(|| "none".into());
-        match said.as_str() {
+        let message = typed("Which tools? Their numbers, `all` or `none`: ")?;
+        let message = message.unwrap_or_else(|| "none".into());
+        match message.as_str() {
             "all" => return Ok(tools.to_vec()),
             "none" => return Ok(Vec::new()),
             _ => {}
         }
         let number = |word: &str| word.parse::<usize>().ok()?.checked_sub(1);
-        let words = said.split([' ', ',']).filter(|word| !word.is_empty());
+        let words = message.split([' ', ',']).filter(|word| !word.is_empty());
         let chosen: Option<Vec<_>> = words
             .map(|word| tools.get(number(word)?).cloned())
             .collect();

@@ -37,22 +37,22 @@ enum Action {
     /// Attach this terminal to an agent; Ctrl-b d detaches
     Attach {
         #[command(flatten)]
-        which: Which,
+        which: AgentArg,
     },
     /// Stop an agent
     Stop {
         #[command(flatten)]
-        which: Which,
+        which: AgentArg,
     },
     /// Let an agent continue from a summary in a fresh context, starting with its next message
     HandOver {
         #[command(flatten)]
-        which: Which,
+        which: AgentArg,
     },
     /// Print the conversation with an agent
     Logs {
         #[command(flatten)]
-        which: Which,
+        which: AgentArg,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -60,7 +60,7 @@ enum Action {
 }
 
 #[derive(Args)]
-struct Which {
+struct AgentArg {
     /// The agent's id, a unique prefix of it, or its tmux session
     agent: String,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(in crate::cli) fn run(args: AgentsArgs) -> anyhow::Result<()> {
     })
 }
 
-impl Which {
+impl AgentArg {
     async fn find(&self, server: &ServerClient) -> anyhow::Result<RemoteAgentInfo> {
         let list: RemoteAgentList = server.get("/api/remote_agents").await?;
         let wanted = self.agent.as_str();
@@ -184,7 +184,7 @@ async fn logs(server: &ServerClient, agent: &RemoteAgentInfo, json: bool) -> any
             "tool" => format!("tool {}: {}", text("tool"), text("state")),
             "question" => format!("question: {} {}", text("question"), answered(entry)),
             role => match entry["content"].as_str().or(entry["message"].as_str()) {
-                Some(words) => format!("{role}: {words}"),
+                Some(message) => format!("{role}: {message}"),
                 None => role.to_owned(),
             },
         };

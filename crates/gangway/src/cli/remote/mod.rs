@@ -29,7 +29,7 @@ fn agents_server(common: &Common) -> anyhow::Result<ServerClient> {
 }
 
 /// The canonical path.
-fn whole(folder: &Path) -> anyhow::Result<PathBuf> {
+fn absolute(folder: &Path) -> anyhow::Result<PathBuf> {
     folder
         .canonicalize()
         .with_context(|| format!("reading the folder {}", folder.display()))

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use gangway_client::encode::in_url;
 use gangway_remote::{
-    KeptIn,
+    StoredIn,
     config::PersonaConfig,
-    wire::{Nothing, PersonaList},
+    wire::{EmptyBody, PersonaList},
 };
 
-use super::{Output, whole};
+use super::{Output, absolute};
 use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
 #[derive(Args)]
@@ -77,12 +77,12 @@ pub(in crate::cli) fn run(args: PersonaArgs) -> anyhow::Result<()> {
                 common,
             } => {
                 let persona = PersonaConfig {
-                    folder: whole(&folder)?,
+                    folder: absolute(&folder)?,
                     active: !off,
                 };
                 let path = path(&slug);
                 ask(&common, async |server| {
-                    server.put::<Nothing>(&path, &persona).await
+                    server.put::<EmptyBody>(&path, &persona).await
                 })
                 .await?;
                 say!("Added persona {slug}: {}", persona.folder.display());
@@ -109,7 +109,7 @@ async fn switch(slug: &str, active: bool, common: &Common) -> anyhow::Result<()>
             anyhow::bail!("persona {slug:?} not found; `gangway persona list` shows all personas");
         };
         one.persona.active = active;
-        server.put::<Nothing>(&path(slug), &one.persona).await
+        server.put::<EmptyBody>(&path(slug), &one.persona).await
     })
     .await?;
     let word = if active { "enabled" } else { "disabled" };
@@ -129,8 +129,8 @@ async fn list(output: &Output) -> anyhow::Result<()> {
     }
     for one in list.personas {
         let from = match one.from {
-            KeptIn::Config => "  (config.yaml)",
-            KeptIn::Added => "",
+            StoredIn::Config => "  (config.yaml)",
+            StoredIn::Added => "",
         };
         let off = if one.persona.active {
             ""

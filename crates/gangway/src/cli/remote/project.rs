@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use gangway_client::encode::in_url;
 use gangway_remote::{
-    KeptIn,
+    StoredIn,
     config::ProjectConfig,
-    wire::{Nothing, ProjectList},
+    wire::{EmptyBody, ProjectList},
 };
 
-use super::{Output, whole};
+use super::{Output, absolute};
 use crate::cli::{Common, block_on, print_json, say::say, server::ask};
 
 #[derive(Args)]
@@ -71,14 +71,14 @@ pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
                 common,
             } => {
                 let project = ProjectConfig {
-                    folder: whole(&folder)?,
+                    folder: absolute(&folder)?,
                     brain,
                     model,
                     mcp_servers,
                 };
                 let path = path(&name);
                 ask(&common, async |server| {
-                    server.put::<Nothing>(&path, &project).await
+                    server.put::<EmptyBody>(&path, &project).await
                 })
                 .await?;
                 say!("Added project {name}: {}", project.folder.display());
@@ -106,8 +106,8 @@ async fn list(output: &Output) -> anyhow::Result<()> {
     for one in list.projects {
         let brain = one.project.brain.as_deref().unwrap_or("builtin");
         let from = match one.from {
-            KeptIn::Config => "  (config.yaml)",
-            KeptIn::Added => "",
+            StoredIn::Config => "  (config.yaml)",
+            StoredIn::Added => "",
         };
         let missing = if one.missing { "  (missing)" } else { "" };
         let folder = one.project.folder.display();

@@ -80,7 +80,7 @@ async fn read(relay: &Arc<Relay>) -> anyhow::Result<()> {
         }
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             relay
-                .say(failure(
+                .send_message(failure(
                     &Value::Null,
                     -32700,
                     "the message is not valid JSON",

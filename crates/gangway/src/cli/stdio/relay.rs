@@ -51,7 +51,7 @@ impl Relay {
         act(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) async fn say(&self, message: Value) {
+    pub(super) async fn send_message(&self, message: Value) {
         // Fails only if the client has disconnected.
         let _ = self.answers.send(message).await;
     }
@@ -72,19 +72,19 @@ impl Relay {
         let id = message.get("id").cloned().unwrap_or_default();
         let asks = message.get("method").is_some() && !id.is_null();
         let passed = match self.send(&message).await {
-            Err(Broken::Gone) => match self.come_back().await {
+            Err(ForwardError::Gone) => match self.come_back().await {
                 Ok(()) => self.send(&message).await,
-                Err(error) => Err(Broken::Because(format!("{error:#}"))),
+                Err(error) => Err(ForwardError::Because(format!("{error:#}"))),
             },
             other => other,
         };
         let reason = match passed {
             Ok(()) => return,
-            Err(Broken::Gone) => "the connection to Gangway was lost; try again".to_owned(),
-            Err(Broken::Because(reason)) => reason,
+            Err(ForwardError::Gone) => "the connection to Gangway was lost; try again".to_owned(),
+            Err(ForwardError::Because(reason)) => reason,
         };
         if asks {
-            self.say(failure(&id, -32000, &reason)).await;
+            self.send_message(failure(&id, -32000, &reason)).await;
         }
     }
 
@@ -97,19 +97,19 @@ impl Relay {
         });
         self.home().await?;
         let Some(hello) = hello else { return Ok(()) };
-        let response = self.post(&hello).await.map_err(Broken::into_error)?;
+        let response = self.post(&hello).await.map_err(ForwardError::into_error)?;
         self.remember(&hello, &response);
         // The client already has this response.
         response.bytes().await?;
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        self.post(&ready).await.map_err(Broken::into_error)?;
+        self.post(&ready).await.map_err(ForwardError::into_error)?;
         self.listen();
         Ok(())
     }
 
-    async fn post(&self, message: &Value) -> Result<reqwest::Response, Broken> {
+    async fn post(&self, message: &Value) -> Result<reqwest::Response, ForwardError> {
         let home = self.home().await;
-        let home = home.map_err(|error| Broken::Because(format!("{error:#}")))?;
+        let home = home.map_err(|error| ForwardError::Because(format!("{error:#}")))?;
         let mut request = home.mcp(Method::POST, &self.path);
         request = request.header(header::ACCEPT, "application/json, text/event-stream");
         for (name, value) in self.headers(message) {
@@ -117,12 +117,12 @@ impl Relay {
         }
         let response = request.json(message).send().await.map_err(gone)?;
         if response.status() == StatusCode::NOT_FOUND && self.session(|s| s.id.is_some()) {
-            return Err(Broken::Gone);
+            return Err(ForwardError::Gone);
         }
         Ok(response)
     }
 
-    async fn send(self: &Arc<Self>, message: &Value) -> Result<(), Broken> {
+    async fn send(self: &Arc<Self>, message: &Value) -> Result<(), ForwardError> {
         let response = self.post(message).await?;
         let first = message["method"] == "initialize";
         if first {
@@ -130,14 +130,14 @@ impl Relay {
         }
         let (status, streams) = (response.status(), is_stream(&response));
         if !status.is_success() {
-            return Err(Broken::Because(refusal(response).await));
+            return Err(ForwardError::Because(refusal(response).await));
         }
         if streams {
             self.pass_stream(response, message.get("id")).await?;
         } else {
             let body = response.bytes().await.map_err(gone)?;
             if let Ok(answer) = serde_json::from_slice(&body) {
-                self.say(answer).await;
+                self.send_message(answer).await;
             }
         }
         if message["method"] == "notifications/initialized" {
@@ -151,7 +151,7 @@ impl Relay {
         &self,
         response: reqwest::Response,
         asked: Option<&Value>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ForwardError> {
         let mut events = SseStream::from_bytes_stream(response.bytes_stream());
         while let Some(event) = events.next().await {
             let event = event.map_err(|_| broke_off())?;
@@ -160,7 +160,7 @@ impl Relay {
                 continue;
             };
             let answers = message.get("method").is_none() && message.get("id") == asked;
-            self.say(message).await;
+            self.send_message(message).await;
             if answers && asked.is_some() {
                 return Ok(());
             }
@@ -211,7 +211,7 @@ impl Relay {
         let relay = Arc::downgrade(self);
         let listening = tokio::spawn(async move {
             while let Some(relay) = relay.upgrade() {
-                relay.hear().await;
+                relay.receive().await;
                 drop(relay);
                 tokio::time::sleep(AGAIN).await;
             }
@@ -222,7 +222,7 @@ impl Relay {
         }
     }
 
-    async fn hear(&self) {
+    async fn receive(&self) {
         let Ok(home) = self.home().await else { return };
         let mut request = home.mcp(Method::GET, &self.path);
         request = request.header(header::ACCEPT, "text/event-stream");
@@ -256,14 +256,14 @@ impl Relay {
 }
 
 /// Why a message was not forwarded.
-enum Broken {
+enum ForwardError {
     /// The server or its session no longer exists: the message was not delivered.
     Gone,
     /// The error for the client.
     Because(String),
 }
 
-impl Broken {
+impl ForwardError {
     fn into_error(self) -> anyhow::Error {
         match self {
             Self::Gone => anyhow::anyhow!("the connection to Gangway was lost"),
@@ -272,16 +272,18 @@ impl Broken {
     }
 }
 
-fn gone(error: reqwest::Error) -> Broken {
+fn gone(error: reqwest::Error) -> ForwardError {
     match error.is_connect() {
-        true => Broken::Gone,
+        true => ForwardError::Gone,
         false => broke_off(),
     }
 }
 
 /// The effects of an interrupted call are unknown, so it is not repeated.
-fn broke_off() -> Broken {
-    Broken::Because("the connection to Gangway was lost before the answer was complete".to_owned())
+fn broke_off() -> ForwardError {
+    ForwardError::Because(
+        "the connection to Gangway was lost before the answer was complete".to_owned(),
+    )
 }
 
 fn is_stream(response: &reqwest::Response) -> bool {
@@ -293,8 +295,8 @@ fn is_stream(response: &reqwest::Response) -> bool {
 async fn refusal(response: reqwest::Response) -> String {
     let status = response.status();
     let body: Value = response.json().await.unwrap_or_default();
-    let said = body["error"]["message"]
+    let message = body["error"]["message"]
         .as_str()
         .or(body["message"].as_str());
-    said.map_or_else(|| format!("Gangway answered {status}"), str::to_owned)
+    message.map_or_else(|| format!("Gangway answered {status}"), str::to_owned)
 }

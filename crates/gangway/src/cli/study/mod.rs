@@ -118,14 +118,14 @@ pub(super) fn run(args: StudyArgs) -> anyhow::Result<ExitCode> {
                 token,
                 output,
             } => {
-                let wish = replay::Wish {
+                let request = replay::ReplayOptions {
                     id,
                     speed,
                     relay,
                     token,
                     json: output.json,
                 };
-                return replay::run(wish, &output.common).await;
+                return replay::run(request, &output.common).await;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -316,17 +316,17 @@ async fn write(
     format: Format,
     file: &Path,
 ) -> anyhow::Result<()> {
-    let told = || format!("writing {}", file.display());
+    let message = || format!("writing {}", file.display());
     let out = File::create_new(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             anyhow::anyhow!("{} already exists; choose another file", file.display())
         }
-        _ => anyhow::Error::new(error).context(told()),
+        _ => anyhow::Error::new(error).context(message()),
     })?;
     let written = download(server, id, format, &mut BufWriter::new(out)).await;
     if written.is_err() {
         // A partial file would be taken for a complete one.
         let _ = std::fs::remove_file(file);
     }
-    written.with_context(told)
+    written.with_context(message)
 }

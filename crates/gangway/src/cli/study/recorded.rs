@@ -18,7 +18,7 @@ pub(super) struct Outcome {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
+pub(super) enum RecordedAction {
     /// An agent called a tool.
     Call {
         payload: Value,
@@ -32,22 +32,22 @@ pub(super) enum Act {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Part {
+pub(super) struct RecordedStep {
     pub(super) at: Timestamp,
-    pub(super) act: Act,
+    pub(super) act: RecordedAction,
 }
 
 /// Expected answer, index of the call if it is one, request id.
-type Waiting = (&'static str, Option<usize>, Option<String>);
+type ExpectedAnswer = (&'static str, Option<usize>, Option<String>);
 
 /// Matches calls with their results, event by event.
 #[derive(Default)]
 pub(super) struct Recorded {
-    parts: Vec<Part>,
+    parts: Vec<RecordedStep>,
     /// The initial state that the page reported.
     setup: Option<Value>,
     /// Requests without an answer: a call by its index, or a request that is not replayed.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<ExpectedAnswer>,
 }
 
 impl Outcome {
@@ -63,7 +63,7 @@ impl Outcome {
         }
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn close_info(&self) -> String {
         let what = match (&self.code, self.ok) {
             (_, true) => "ok",
             (Some(code), false) => code,
@@ -96,11 +96,11 @@ impl Recorded {
                 self.waiting
                     .push_back(("tool.result", Some(self.parts.len()), event.id));
                 let payload = Value::Object(payload);
-                let act = Act::Call {
+                let act = RecordedAction::Call {
                     payload,
                     then: None,
                 };
-                self.parts.push(Part { at, act });
+                self.parts.push(RecordedStep { at, act });
             }
             (Direction::In, "snapshot.get") => {
                 self.waiting.push_back(("snapshot.state", None, event.id))
@@ -112,12 +112,12 @@ impl Recorded {
                 self.waiting.push_back(("session.ended", None, event.id))
             }
             (Direction::In, "agent.message") => {
-                let act = Act::Say(Value::Object(payload));
-                self.parts.push(Part { at, act });
+                let act = RecordedAction::Say(Value::Object(payload));
+                self.parts.push(RecordedStep { at, act });
             }
             (Direction::Out, "user.message") => {
-                let act = Act::Person(format!("said “{}”", text("text")));
-                self.parts.push(Part { at, act });
+                let act = RecordedAction::Person(format!("said “{}”", text("text")));
+                self.parts.push(RecordedStep { at, act });
             }
             (Direction::Out, "state.updated") if is_step_of_person(&payload) => {
                 let history = payload.get("messageHistory").and_then(Value::as_array);
@@ -125,8 +125,8 @@ impl Recorded {
                     .and_then(|h| h.last())
                     .filter(|e| e["type"] == "user");
                 let did = newest.and_then(|entry| entry["text"].as_str());
-                let act = Act::Person(format!("did: {}", did.unwrap_or("something")));
-                self.parts.push(Part { at, act });
+                let act = RecordedAction::Person(format!("did: {}", did.unwrap_or("something")));
+                self.parts.push(RecordedStep { at, act });
             }
             // Calls that the relay refused never reached the page.
             (Direction::Internal, "error") if payload.contains_key("of") => {}
@@ -141,7 +141,7 @@ impl Recorded {
 
     /// Answers carry the request id except in foreign logs; pages answer in order.
     fn answer(&mut self, kind: &str, to: Option<&str>, payload: &Map<String, Value>) {
-        let fits = |(wanted, _, id): &Waiting| match (to, id) {
+        let fits = |(wanted, _, id): &ExpectedAnswer| match (to, id) {
             (Some(to), Some(id)) => to == id,
             _ => kind == "error" || kind == *wanted,
         };
@@ -152,14 +152,15 @@ impl Recorded {
             return;
         };
         if let Some((_, Some(part), _)) = self.waiting.remove(place)
-            && let Some(Act::Call { then, .. }) = self.parts.get_mut(part).map(|p| &mut p.act)
+            && let Some(RecordedAction::Call { then, .. }) =
+                self.parts.get_mut(part).map(|p| &mut p.act)
         {
             *then = Some(Outcome::of(kind, payload));
         }
     }
 
     /// The steps, and the initial state of the page.
-    pub(super) fn finish(self) -> (Vec<Part>, Option<Value>) {
+    pub(super) fn finish(self) -> (Vec<RecordedStep>, Option<Value>) {
         (self.parts, self.setup)
     }
 }
@@ -198,19 +199,19 @@ mod tests {
         }
         let (parts, setup) = recorded.finish();
         assert_eq!(setup, Some(json!({ "seed": 3 })));
-        let told: Vec<_> = parts
+        let lines: Vec<_> = parts
             .into_iter()
             .map(|part| match part.act {
-                Act::Call { payload, then } => {
-                    let then = then.map_or("never".into(), |then| then.words());
+                RecordedAction::Call { payload, then } => {
+                    let then = then.map_or("never".into(), |then| then.close_info());
                     format!("{} {then}", payload["toolName"])
                 }
-                Act::Say(_) => "said".into(),
-                Act::Person(what) => what,
+                RecordedAction::Say(_) => "said".into(),
+                RecordedAction::Person(what) => what,
             })
             .collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "\"a\" INVALID_PARAMS",
                 "\"b\" ok, seat",

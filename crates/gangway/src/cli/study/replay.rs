@@ -4,21 +4,21 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, ensure};
 use gangway_client::ServerClient;
-use gangway_devtools::relay_client::{Wire, words};
+use gangway_devtools::relay_client::{Wire, error_text};
 use gangway_relay::{RelayName, StudyId, study::StudyEvents};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
     Common, LIST,
-    recorded::{Act, Outcome, Part, Recorded},
+    recorded::{Outcome, Recorded, RecordedAction, RecordedStep},
 };
 use crate::cli::{print_json, say::say, server::running};
 
 /// Longer than a page may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(super) struct Wish {
+pub(super) struct ReplayOptions {
     pub(super) id: StudyId,
     pub(super) speed: f64,
     pub(super) relay: Option<RelayName>,
@@ -26,34 +26,36 @@ pub(super) struct Wish {
     pub(super) json: bool,
 }
 
-pub(super) async fn run(wish: Wish, common: &Common) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(request: ReplayOptions, common: &Common) -> anyhow::Result<ExitCode> {
     let server = running(common)?.context(
         "Gangway is not running; start it (gangway serve), open the page, and try again",
     )?;
-    let entry = super::entry(&server, &wish.id).await?;
-    let relay = match &wish.relay {
+    let entry = super::entry(&server, &request.id).await?;
+    let relay = match &request.relay {
         Some(relay) => relay.to_string(),
         None => entry.relay_session,
     };
-    let (parts, setup) = read(&server, &wish.id).await?;
+    let (parts, setup) = read(&server, &request.id).await?;
     let (url, key) = server.address();
     let url = url.parse().map_err(anyhow::Error::msg)?;
     let mut wire = Wire::open(&url, Some(key)).await?;
-    let joined = wire.join(&relay, wish.token.as_deref(), TIMEOUT).await?;
+    let joined = wire.join(&relay, request.token.as_deref(), TIMEOUT).await?;
     ensure!(
         joined["host"] == true,
         "no page has joined the relay session {relay}; open one and try again, or name another relay session with --relay"
     );
-    begin(&mut wire, &wish.id, setup).await?;
-    let played = play(&mut wire, &wish, &parts).await;
+    begin(&mut wire, &request.id, setup).await?;
+    let played = play(&mut wire, &request, &parts).await;
     // End the session in any case, so that the page is not left in the middle.
     let end = json!({ "reason": "replayed" });
     let ended = wire.ask("session.end", end, TIMEOUT).await;
     let steps = played?;
     ended?;
     let differ = steps.iter().filter(|step| step["same"] == false).count();
-    if wish.json {
-        print_json(&json!({ "sessionId": wish.id.as_str(), "steps": steps, "different": differ }))?;
+    if request.json {
+        print_json(
+            &json!({ "sessionId": request.id.as_str(), "steps": steps, "different": differ }),
+        )?;
     } else {
         say!("{} calls, {differ} with a different result", steps.len());
     }
@@ -70,12 +72,15 @@ async fn begin(wire: &mut Wire, id: &StudyId, setup: Option<Value>) -> anyhow::R
     ensure!(
         answer["type"] == "session.started",
         "the page cannot reset itself: {}",
-        words(&answer["payload"])
+        error_text(&answer["payload"])
     );
     Ok(())
 }
 
-async fn read(server: &ServerClient, id: &StudyId) -> anyhow::Result<(Vec<Part>, Option<Value>)> {
+async fn read(
+    server: &ServerClient,
+    id: &StudyId,
+) -> anyhow::Result<(Vec<RecordedStep>, Option<Value>)> {
     let mut recorded = Recorded::default();
     let mut after = 0;
     loop {
@@ -91,32 +96,40 @@ async fn read(server: &ServerClient, id: &StudyId) -> anyhow::Result<(Vec<Part>,
         }
     }
     let (parts, setup) = recorded.finish();
-    let any = parts.iter().any(|part| !matches!(part.act, Act::Person(_)));
+    let any = parts
+        .iter()
+        .any(|part| !matches!(part.act, RecordedAction::Person(_)));
     ensure!(any, "{id} has no agent calls to replay");
     Ok((parts, setup))
 }
 
-async fn play(wire: &mut Wire, wish: &Wish, parts: &[Part]) -> anyhow::Result<Vec<Value>> {
+async fn play(
+    wire: &mut Wire,
+    request: &ReplayOptions,
+    parts: &[RecordedStep],
+) -> anyhow::Result<Vec<Value>> {
     let mut steps = Vec::new();
     let mut before = None;
     for part in parts {
         let since = before.replace(part.at);
-        if let Some(since) = since.filter(|_| wish.speed > 0.0) {
-            let seconds = part.at.duration_since(since).as_secs_f64().max(0.0) / wish.speed;
+        if let Some(since) = since.filter(|_| request.speed > 0.0) {
+            let seconds = part.at.duration_since(since).as_secs_f64().max(0.0) / request.speed;
             let pause = Duration::try_from_secs_f64(seconds);
             sleep(pause.context("the pauses are too long at this speed")?).await;
         }
         match &part.act {
-            Act::Person(what) => tell(wish, || format!("- the person {what} (not replayed)")),
-            Act::Say(said) => {
-                wire.send("agent.message", said.clone()).await?;
-                tell(wish, || {
-                    format!("  agent: {}", said["text"].as_str().unwrap_or_default())
+            RecordedAction::Person(what) => {
+                print_event(request, || format!("- the person {what} (not replayed)"))
+            }
+            RecordedAction::Say(message) => {
+                wire.send("agent.message", message.clone()).await?;
+                print_event(request, || {
+                    format!("  agent: {}", message["text"].as_str().unwrap_or_default())
                 });
             }
-            Act::Call { payload, then } => {
+            RecordedAction::Call { payload, then } => {
                 let step = call(wire, payload, then.as_ref()).await?;
-                tell(wish, || line(&step));
+                print_event(request, || line(&step));
                 steps.push(step);
             }
         }
@@ -124,9 +137,9 @@ async fn play(wire: &mut Wire, wish: &Wish, parts: &[Part]) -> anyhow::Result<Ve
     Ok(steps)
 }
 
-fn tell(wish: &Wish, words: impl FnOnce() -> String) {
-    if !wish.json {
-        say!("{}", words());
+fn print_event(request: &ReplayOptions, message: impl FnOnce() -> String) {
+    if !request.json {
+        say!("{}", message());
     }
 }
 
@@ -140,7 +153,7 @@ async fn call(wire: &mut Wire, payload: &Value, then: Option<&Outcome>) -> anyho
     Ok(json!({
         "toolName": payload["toolName"], "params": payload["params"], "reason": payload["reason"],
         "then": then, "now": now, "same": same,
-        "thenWords": then.map_or("never answered".into(), Outcome::words), "nowWords": now.words(),
+        "thenWords": then.map_or("never answered".into(), Outcome::close_info), "nowWords": now.close_info(),
         "message": answer["payload"]["message"],
     }))
 }

@@ -42,8 +42,8 @@ fn an_app_that_was_begun_is_valid_listed_and_shown() {
     assert_eq!(said(&valid), "hello-there is valid.\n");
     let list = json(home, &["app", "list", "--json"]);
     assert_eq!(list["untrusted"][0]["apps"], 1);
-    let told = said(&run(home, &["app", "list"]));
-    assert!(told.contains("gangway app trust /"), "{told}");
+    let message = said(&run(home, &["app", "list"]));
+    assert!(message.contains("gangway app trust /"), "{message}");
     let trusted = run(home, &["app", "trust", "weblets"]);
     assert!(said(&trusted).ends_with("weblets are loaded.\n"));
     let list = json(home, &["app", "list", "--json"]);
@@ -112,7 +112,7 @@ fn an_app_that_was_begun_is_valid_listed_and_shown() {
 }
 
 #[test]
-fn validating_tells_every_problem_with_its_line_and_fails() {
+fn validating_reports_every_problem_with_its_line_and_fails() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write(
@@ -135,12 +135,12 @@ fn validating_tells_every_problem_with_its_line_and_fails() {
     );
     let output = run(home, &["app", "validate", "bad/APP.md", "--json"]);
     assert_eq!(output.status.code(), Some(1));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         (
-            &told["valid"],
-            &told["problems"][1]["line"],
-            &told["problems"][2]["severity"]
+            &message["valid"],
+            &message["problems"][1]["line"],
+            &message["problems"][2]["severity"]
         ),
         (&false.into(), &3.into(), &"warning".into())
     );
@@ -157,7 +157,7 @@ fn validating_tells_every_problem_with_its_line_and_fails() {
 }
 
 #[test]
-fn apps_are_listed_from_folders_that_are_named_and_others_are_told_of() {
+fn apps_are_listed_from_folders_that_are_named_and_others_are_reported() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write(

@@ -4,4 +4,4 @@ mod command;
 mod simulate;
 mod vendoring;
 
-pub use gangway_testing::apps::{Site, plain, write};
+pub use gangway_testing::apps::{AppSite, plain, write};

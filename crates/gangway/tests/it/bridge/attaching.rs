@@ -76,7 +76,7 @@ fn where_no_gangway_runs_the_bridge_starts_one_that_others_find_and_that_outlive
 }
 
 #[test]
-fn a_page_goes_on_where_it_was_when_the_bridge_that_started_its_gangway_is_killed() {
+fn a_page_continues_where_it_was_when_the_bridge_that_started_its_gangway_is_killed() {
     let folder = alone();
     let mut pipe = Pipe::start(folder.path());
     pipe.page("v1", "https://shop.example");
@@ -90,7 +90,7 @@ fn a_page_goes_on_where_it_was_when_the_bridge_that_started_its_gangway_is_kille
         "type": "page_open", "request_id": "v1", "origin": "https://shop.example", "tab": "0".repeat(32),
         "visit": visit, "seen": 0,
     });
-    pipe.say(&open);
+    pipe.send_message(&open);
     assert_eq!(pipe.page_hears("v1", "welcome")["resumed"], true);
     // What it had not acknowledged comes again.
     pipe.page_ends("v1", 1).unwrap();
@@ -126,7 +126,7 @@ async fn a_connection_or_a_running_turn_needs_a_gangway_and_nothing_else_does() 
 }
 
 #[test]
-fn a_gangway_for_a_browser_ends_when_nobody_needs_it_any_more() {
+fn a_gangway_for_a_browser_ends_when_it_is_no_longer_needed() {
     let folder = alone();
     let served = Gangway::run(folder.path(), &["serve", "--for-browser", "0.1"]);
     assert!(served.status.success());
@@ -135,7 +135,7 @@ fn a_gangway_for_a_browser_ends_when_nobody_needs_it_any_more() {
 }
 
 #[test]
-fn a_gangway_for_a_browser_makes_room_for_one_that_a_person_starts() {
+fn a_gangway_for_a_browser_makes_room_for_one_that_a_user_starts() {
     let folder = alone();
     let mut pipe = Pipe::start(folder.path());
     assert_eq!(pipe.hello()["attached"], "own");
@@ -144,10 +144,10 @@ fn a_gangway_for_a_browser_makes_room_for_one_that_a_person_starts() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();
     let refused = Gangway::run(folder.path(), &["serve", "--listen", &taken]);
-    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
-        !refused.status.success() && words.contains("already in use"),
-        "{words}"
+        !refused.status.success() && message.contains("already in use"),
+        "{message}"
     );
     assert_eq!(pipe.get("list_servers", json!({}))["servers"], json!([]));
     let server = Gangway::serve(folder.path(), &[]);
@@ -160,8 +160,8 @@ fn a_gangway_for_a_browser_makes_room_for_one_that_a_person_starts() {
     // One that a person started stays.
     let second = Gangway::run(folder.path(), &["serve"]);
     assert!(!second.status.success());
-    let words = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(words.contains("in use"), "{words}");
+    let message = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(message.contains("in use"), "{message}");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_server_that_dies_ends_everything_that_was_open_and_the_next_one_is_used() {
         "type": "page_open", "request_id": "v2", "origin": "https://shop.example", "tab": "0".repeat(32),
         "visit": visit, "seen": 0,
     });
-    pipe.say(&open);
+    pipe.send_message(&open);
     // Another process knows nothing of that visit.
     assert_eq!(pipe.page_hears("v2", "welcome")["resumed"], false);
 }
@@ -242,7 +242,7 @@ fn what_a_server_says_when_it_is_stopped_is_passed_on() {
 }
 
 #[test]
-fn what_is_in_the_way_of_a_server_is_told_with_what_to_do_and_may_be_put_right_meanwhile() {
+fn what_is_in_the_way_of_a_server_is_reported_with_what_to_do_and_may_be_put_right_meanwhile() {
     let folder = alone();
     let config = folder.path().join("config.yaml");
     std::fs::write(&config, "listen: nowhere\n").unwrap();
@@ -257,14 +257,14 @@ fn what_is_in_the_way_of_a_server_is_told_with_what_to_do_and_may_be_put_right_m
     assert_eq!(pipe.refused("list_servers", json!({})).0, "server_gone");
     // What is wrong only once it starts.
     std::fs::write(&config, "listen: 127.0.0.1:0\napps: [./missing]\n").unwrap();
-    let words = loop {
+    let message = loop {
         let error = pipe.ask("hello", hello.clone()).unwrap_err();
-        let words = error["message"].as_str().unwrap().to_owned();
-        if !words.contains("nowhere") {
-            break words;
+        let message = error["message"].as_str().unwrap().to_owned();
+        if !message.contains("nowhere") {
+            break message;
         }
     };
-    assert!(words.contains("is not a folder"), "{words}");
+    assert!(message.contains("is not a folder"), "{message}");
     std::fs::write(&config, CONFIG).unwrap();
     let hello = loop {
         match pipe.ask("hello", hello.clone()) {
@@ -287,12 +287,12 @@ async fn the_end_of_input_ends_pages_without_a_goodbye_so_that_they_may_come_bac
         "type": "page_open", "request_id": "v9", "origin": "https://shop.example", "tab": "0".repeat(32),
         "visit": visit, "seen": 0,
     });
-    pipe.say(&open);
+    pipe.send_message(&open);
     assert_eq!(pipe.page_hears("v9", "welcome")["resumed"], true);
 }
 
 #[test]
-fn a_browser_that_starts_it_for_somebody_else_is_told_no() {
+fn a_browser_that_starts_it_for_another_extension_is_rejected() {
     let folder = alone();
     for strangers in [
         &["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"][..],

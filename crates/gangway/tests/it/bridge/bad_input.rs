@@ -23,7 +23,7 @@ fn refused(pipe: &mut Pipe, bytes: &[u8]) -> (Value, String) {
 }
 
 #[test]
-fn whatever_is_no_message_is_refused_and_the_next_one_is_served() {
+fn an_invalid_message_is_refused_and_the_next_one_is_served() {
     let folder = alone();
     let mut pipe = Pipe::start(folder.path());
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -151,7 +151,7 @@ fn a_frame_that_is_announced_too_large_ends_the_bridge_and_takes_no_memory() {
         let mut pipe = Pipe::start(folder.path());
         pipe.get("ping", json!({}));
         pipe.throw(&length.to_ne_bytes());
-        let error = pipe.hear();
+        let error = pipe.receive();
         assert_eq!(error["request_id"], Value::Null);
         assert_eq!(error["error"]["code"], "too_large");
         assert_eq!(pipe.end(), 1, "{length}");
@@ -206,14 +206,14 @@ fn a_browser_that_reads_no_more_ends_the_bridge() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_second_request_of_a_name_is_refused_and_the_first_goes_on() {
+async fn a_second_request_of_a_name_is_refused_and_the_first_continues() {
     let server = TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     let session = server.session().await;
     let follow = json!({
         "type": "chat_follow", "request_id": "same", "session_id": session,
     });
-    pipe.say(&follow);
+    pipe.send_message(&follow);
     pipe.until(|message| message["n"] == 0);
     pipe.until(|message| message["event"]["type"] == "snapshot");
     for message in [
@@ -222,19 +222,19 @@ async fn a_second_request_of_a_name_is_refused_and_the_first_goes_on() {
         json!({ "type": "list_servers", "request_id": "same" }),
         json!({ "type": "page_open", "request_id": "same", "origin": "https://a.example", "tab": "0".repeat(32) }),
     ] {
-        pipe.say(&message);
+        pipe.send_message(&message);
         let error = pipe.until(|message| message["type"] == "error");
         assert_eq!(error["error"]["code"], "duplicate_request", "{message}");
         assert_eq!(error["refused"], true);
     }
     // Nor does anything else that is wrong end it.
-    pipe.say(&json!({ "type": "nothing", "request_id": "same" }));
+    pipe.send_message(&json!({ "type": "nothing", "request_id": "same" }));
     let error = pipe.until(|message| message["type"] == "error");
     assert_eq!(
         (&error["error"]["code"], &error["refused"]),
         (&json!("unknown_type"), &json!(true))
     );
-    server.say(&session, "Hello").await;
+    server.send_message(&session, "Hello").await;
     let next = pipe.until(|message| message["type"] == "chat_follow_event");
     assert_eq!(next["n"], 2);
     assert_eq!(
@@ -243,7 +243,7 @@ async fn a_second_request_of_a_name_is_refused_and_the_first_goes_on() {
     );
     assert_eq!(pipe.answer("same").unwrap_err()["code"], "cancelled");
     // Its name is free again.
-    pipe.say(&json!({ "type": "ping", "request_id": "same" }));
+    pipe.send_message(&json!({ "type": "ping", "request_id": "same" }));
     pipe.answer("same").unwrap();
     assert_eq!(
         pipe.get("cancel", json!({ "target": "same" })),
@@ -295,7 +295,7 @@ async fn requests_and_streams_are_counted_and_one_too_many_is_refused() {
     for n in 0..64 {
         let follow =
             json!({ "type": "chat_follow", "request_id": format!("s{n}"), "session_id": session });
-        pipe.say(&follow);
+        pipe.send_message(&follow);
     }
     let (code, _) = pipe.refused("chat_follow", json!({ "session_id": session }));
     assert_eq!(code, "too_many_requests");

@@ -94,7 +94,7 @@ async fn nothing_that_a_server_answers_is_too_much_or_passed_on_half() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bridge_ends_as_soon_as_nobody_reads_though_there_is_nothing_to_say() {
+async fn a_bridge_ends_as_soon_as_its_output_is_closed_even_if_idle() {
     use std::process::Stdio;
 
     let folder = alone();

@@ -112,14 +112,14 @@ fn round(pipe: &mut Pipe, seed: u64, count: usize) {
         pipe.throw(&framed(&bytes));
         if n % 200 == 199 {
             for open in n - 199..=n {
-                pipe.say(&json!({ "type": "page_close", "page": format!("j{open}") }));
+                pipe.send_message(&json!({ "type": "page_close", "page": format!("j{open}") }));
                 let cancel = json!({ "type": "cancel", "request_id": format!("c{open}"), "target": format!("j{open}") });
-                pipe.say(&cancel);
+                pipe.send_message(&cancel);
             }
             // So that everything was looked at, and nothing piles up here.
             let last = format!("c{n}");
             loop {
-                let message = pipe.hear();
+                let message = pipe.receive();
                 if message["request_id"] == json!(last) {
                     break;
                 }

@@ -102,7 +102,7 @@ fn read(path: &Path) -> Value {
 }
 
 #[test]
-fn each_browser_is_told_checked_and_untold() {
+fn each_browser_is_registered_checked_and_unregistered() {
     let home = Home::new();
     for (browser, ..) in PLACES {
         let (before, code) = home.status(&["--browser", browser]);
@@ -112,8 +112,8 @@ fn each_browser_is_told_checked_and_untold() {
         );
         assert_eq!(before["starter"]["state"], "missing");
         let done = home.run(&["install", "--browser", browser, "--json"]);
-        let told: Value = serde_json::from_slice(&done.stdout).unwrap();
-        assert_eq!(told["browsers"][0]["state"], "ok", "{told}");
+        let seen: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(seen["browsers"][0]["state"], "ok", "{seen}");
         let manifest = read(&home.manifest(browser));
         let mut expected = json!({
             "name": "gangway.bridge", "description": "Gangway's bridge to its browser extension",
@@ -157,7 +157,7 @@ fn each_browser_is_told_checked_and_untold() {
 }
 
 #[test]
-fn without_a_name_those_browsers_are_told_that_are_there() {
+fn without_a_name_those_browsers_are_registered_that_are_installed() {
     let home = Home::new();
     let none = words(&home.run(&["install"]));
     assert!(
@@ -172,8 +172,8 @@ fn without_a_name_those_browsers_are_told_that_are_there() {
     std::fs::create_dir_all(home.path().join("conf/mozilla")).unwrap();
     assert!(home.run(&["install"]).status.success());
     for (browser, ..) in PLACES {
-        let told = ["firefox", "chromium"].contains(&browser);
-        assert_eq!(home.manifest(browser).exists(), told, "{browser}");
+        let seen = ["firefox", "chromium"].contains(&browser);
+        assert_eq!(home.manifest(browser).exists(), seen, "{browser}");
     }
     // The starter goes with the last of them.
     std::fs::remove_file(home.manifest("firefox")).unwrap();
@@ -192,7 +192,7 @@ fn without_a_name_those_browsers_are_told_that_are_there() {
 }
 
 #[test]
-fn a_folder_of_ones_own_is_told_for_one_kind_of_browser() {
+fn a_folder_of_ones_own_is_used_for_one_browser_family() {
     let home = Home::new();
     let dir = home.path().join("profile/NativeMessagingHosts");
     let dir = dir.to_str().unwrap();
@@ -247,20 +247,20 @@ fn nothing_is_written_read_or_removed_through_a_link() {
 }
 
 #[test]
-fn what_was_told_for_another_data_folder_stays() {
+fn what_was_registered_for_another_data_folder_is_kept() {
     let home = Home::new();
     home.install("brave");
     let other = ["uninstall", "--browser", "brave", "--data"];
     let elsewhere = home.path().join("elsewhere");
     let done = home.run(&[&other[..], &[elsewhere.to_str().unwrap()]].concat());
     assert!(done.status.success());
-    let words = String::from_utf8_lossy(&done.stdout);
-    assert!(words.contains("another data folder"), "{words}");
+    let message = String::from_utf8_lossy(&done.stdout);
+    assert!(message.contains("another data folder"), "{message}");
     assert_eq!(home.status(&["--browser", "brave"]).1, 0);
 }
 
 #[test]
-fn a_file_of_somebody_else_stays_as_it_is() {
+fn a_file_of_another_program_is_kept() {
     for foreign in [
         r#"{"name":"com.other.host","path":"/x"}"#,
         r#"{"name":"gangway.bridge","path":"/usr/bin/other","allowed_origins":["chrome-extension://x/"]}"#,
@@ -284,7 +284,7 @@ fn a_file_of_somebody_else_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
+fn what_is_wrong_with_a_manifest_is_reported_and_fixed_by_installing_again() {
     let home = Home::new();
     home.install("chrome");
     let good = read(&home.manifest("chrome"));
@@ -324,9 +324,9 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
     ] {
         std::fs::write(home.manifest("chrome"), wrong.to_string()).unwrap();
         let (status, code) = home.status(&["--browser", "chrome"]);
-        let told = &status["browsers"][0];
-        assert_eq!((&told["state"], code), (&json!("wrong"), 1));
-        assert!(told["problem"].as_str().unwrap().contains(about), "{told}");
+        let seen = &status["browsers"][0];
+        assert_eq!((&seen["state"], code), (&json!("wrong"), 1));
+        assert!(seen["problem"].as_str().unwrap().contains(about), "{seen}");
         home.install("chrome");
         assert_eq!(home.status(&["--browser", "chrome"]).1, 0);
     }
@@ -346,9 +346,9 @@ fn what_is_wrong_with_a_manifest_is_said_and_installing_again_puts_it_right() {
     for (script, about) in [(moved.as_str(), "/nothing"), ("#!/bin/sh\n", "written")] {
         std::fs::write(&starter, script).unwrap();
         let (status, code) = home.status(&["--browser", "chrome"]);
-        let told = &status["browsers"][0];
-        assert_eq!((&told["state"], code), (&json!("wrong"), 1), "{script}");
-        assert!(told["problem"].as_str().unwrap().contains(about), "{told}");
+        let seen = &status["browsers"][0];
+        assert_eq!((&seen["state"], code), (&json!("wrong"), 1), "{script}");
+        assert!(seen["problem"].as_str().unwrap().contains(about), "{seen}");
         assert_eq!(status["starter"]["state"], "other_binary");
     }
     std::fs::remove_file(&starter).unwrap();

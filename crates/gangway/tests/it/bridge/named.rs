@@ -111,8 +111,8 @@ async fn sessions_are_made_talked_in_followed_cleared_and_deleted() {
     let history = format!("/api/history?session={id}&limit=50");
     let of_history = json!({ "session_id": id, "limit": 50 });
     same(&server, &mut pipe, "chat_history", of_history, &history).await;
-    let said = pipe.get("chat_history", of.clone()).to_string();
-    assert!(said.contains("Ahoy there"), "{said}");
+    let text = pipe.get("chat_history", of.clone()).to_string();
+    assert!(text.contains("Ahoy there"), "{text}");
     assert_eq!(
         pipe.get("chat_stop", of.clone()),
         json!({ "stopped": false, "dropped": 0 })
@@ -125,12 +125,12 @@ async fn sessions_are_made_talked_in_followed_cleared_and_deleted() {
 
     let cleared = pipe.get("chat_clear_messages", of.clone());
     assert_ne!(cleared["sessionId"], json!(id));
-    for (field, kept) in [
+    for (field, stored) in [
         ("title", "Boats"),
         ("agent", "builtin"),
         ("model", "m/other"),
     ] {
-        assert_eq!(cleared[field], kept, "{field}");
+        assert_eq!(cleared[field], stored, "{field}");
     }
     // A folder of its own went with the old one.
     assert_ne!(cleared["cwd"], made["cwd"]);
@@ -154,7 +154,7 @@ async fn sessions_are_made_talked_in_followed_cleared_and_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_folder_that_the_person_chose_stays_when_a_session_is_cleared() {
+async fn a_folder_that_the_user_chose_stays_when_a_session_is_cleared() {
     let server = TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     let chosen = tempfile::tempdir().unwrap();
@@ -302,7 +302,7 @@ async fn models_are_listed_chosen_and_asked() {
     let mut text = String::new();
     let mut n = 0;
     loop {
-        let event = pipe.hear();
+        let event = pipe.receive();
         if event["type"] != "llm_chat_event" {
             continue;
         }

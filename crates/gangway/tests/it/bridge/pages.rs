@@ -7,7 +7,7 @@ use super::bridged;
 use crate::{providers::fake::Fake, web_agent::server};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_asks_is_allowed_is_answered_in_pieces_calls_a_tool_and_aborts() {
+async fn a_page_asks_is_allowed_is_answered_in_chunks_calls_a_tool_and_aborts() {
     let model = Fake::streams(&[&says("One")]).then_silent().when(
         "Hello",
         Fake::streams(&[&says("Ahoy"), &says(" there"), &end()]),
@@ -25,16 +25,17 @@ async fn a_page_asks_is_allowed_is_answered_in_pieces_calls_a_tool_and_aborts() 
         .unwrap_err();
     assert_eq!(denied["code"], "ERR_SCOPE_REQUIRED");
 
-    let wish = json!({
+    let request = json!({
         "scopes": ["model:prompt", "mcp:tools.call"], "tools": ["memory/read_graph"], "reason": "to try",
     });
-    let call = json!({ "type": "call", "id": 2, "method": "permissions.request", "params": wish });
+    let call =
+        json!({ "type": "call", "id": 2, "method": "permissions.request", "params": request });
     pipe.page_says("v1", &call);
     let ask = pipe.page_hears("v1", "ask");
-    let told = pipe.until(|message| {
+    let text = pipe.until(|message| {
         message["about"] == "asks" && message["frame"]["asks"][0]["asker"]["origin"] == SHOP
     });
-    assert!(told.to_string().contains("to try"), "{told}");
+    assert!(text.to_string().contains("to try"), "{text}");
     let answer = json!({ "ask": ask["ask"], "body": { "decision": "once" } });
     assert_eq!(pipe.get("ask_answer", answer), Value::Null);
     assert_eq!(pipe.page_ends("v1", 2).unwrap()["granted"], true);
@@ -61,13 +62,13 @@ async fn a_page_asks_is_allowed_is_answered_in_pieces_calls_a_tool_and_aborts() 
     assert_eq!(pipe.page_ends("v1", 7).unwrap_err()["code"], "ERR_ABORTED");
 
     pipe.page_says("v1", &json!({ "type": "bye" }));
-    pipe.say(&json!({ "type": "page_close", "page": "v1" }));
+    pipe.send_message(&json!({ "type": "page_close", "page": "v1" }));
     pipe.answer("v1").unwrap();
     // It is really gone, and so is what it was allowed for once.
     let open = json!({
         "type": "page_open", "request_id": "v2", "origin": SHOP, "tab": "1".repeat(32), "visit": welcome["visit"],
     });
-    pipe.say(&open);
+    pipe.send_message(&open);
     assert_eq!(pipe.page_hears("v2", "welcome")["resumed"], false);
 }
 
@@ -113,7 +114,7 @@ async fn who_a_page_is_says_the_browser_and_never_the_page() {
         let page = format!("v{n}");
         pipe.page(&page, SHOP);
         // Also before it is connected.
-        pipe.say(&json!({ "type": "page_frame", "page": page, "frame": frame }));
+        pipe.send_message(&json!({ "type": "page_frame", "page": page, "frame": frame }));
         assert_eq!(pipe.answer(&page).unwrap()["code"], 1008, "{frame}");
     }
     // What the page is allowed is what its own origin is.
@@ -130,7 +131,7 @@ async fn a_page_that_ends_is_forgotten_and_what_it_still_says_is_dropped() {
     let (mut pipe, _note) = bridged(&server);
     pipe.page("v1", SHOP);
     pipe.page_hears("v1", "welcome");
-    pipe.say(&json!({ "type": "page_close", "page": "v1" }));
+    pipe.send_message(&json!({ "type": "page_close", "page": "v1" }));
     assert_eq!(
         pipe.answer("v1").unwrap(),
         json!({ "code": 1000, "reason": "" })
@@ -139,8 +140,8 @@ async fn a_page_that_ends_is_forgotten_and_what_it_still_says_is_dropped() {
         "v1",
         &json!({ "type": "call", "id": 1, "method": "permissions.list" }),
     );
-    pipe.say(&json!({ "type": "page_close", "page": "v1" }));
-    pipe.say(&json!({ "type": "page_close", "page": "never/there" }));
+    pipe.send_message(&json!({ "type": "page_close", "page": "v1" }));
+    pipe.send_message(&json!({ "type": "page_close", "page": "never/there" }));
     // A request is not a page, and pages cannot be cancelled.
     pipe.page("v1", SHOP);
     pipe.page_hears("v1", "welcome");
@@ -157,7 +158,7 @@ async fn a_page_that_ends_is_forgotten_and_what_it_still_says_is_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_is_not_let_in_is_told_so() {
+async fn a_page_that_is_rejected_is_notified() {
     let server = crate::support::TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     // As many pages of one origin as there may be.
@@ -172,7 +173,7 @@ async fn a_page_that_is_not_let_in_is_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_pages_are_open_at_once_and_each_hears_its_own() {
+async fn a_thousand_pages_are_open_at_once_and_each_gets_its_own_messages() {
     let server = crate::support::TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     for n in 0..1000 {

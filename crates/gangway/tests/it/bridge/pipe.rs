@@ -65,13 +65,13 @@ impl Pipe {
     pub fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
-        let (send, heard) = mpsc::channel();
+        let (send, received) = mpsc::channel();
         let from = child.stdout.take().unwrap();
         std::thread::spawn(move || read(from, &send));
         Self {
             to: child.stdin.take(),
             child,
-            heard,
+            heard: received,
             kept: VecDeque::new(),
             parts: HashMap::new(),
             joined: 0,
@@ -86,12 +86,12 @@ impl Pipe {
         to.flush().unwrap();
     }
 
-    pub fn say(&mut self, message: &Value) {
+    pub fn send_message(&mut self, message: &Value) {
         self.throw(&framed(message.to_string().as_bytes()));
     }
 
     /// The next message, joined where it came in parts.
-    pub fn hear(&mut self) -> Value {
+    pub fn receive(&mut self) -> Value {
         self.hear_within(TIMEOUT).expect("nothing came")
     }
 
@@ -128,13 +128,13 @@ impl Pipe {
     }
 
     /// The next matching message; others are kept for later calls.
-    pub fn until(&mut self, meant: impl Fn(&Value) -> bool) -> Value {
-        if let Some(at) = self.kept.iter().position(&meant) {
+    pub fn until(&mut self, target: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.kept.iter().position(&target) {
             return self.kept.remove(at).unwrap();
         }
         loop {
             let message = self.fresh(TIMEOUT).expect("nothing came");
-            if meant(&message) {
+            if target(&message) {
                 return message;
             }
             self.kept.push_back(message);
@@ -160,7 +160,7 @@ impl Pipe {
         let id = format!("r{}", self.last);
         fields["type"] = json!(kind);
         fields["request_id"] = json!(id);
-        self.say(&fields);
+        self.send_message(&fields);
         id
     }
 
@@ -198,13 +198,13 @@ impl Pipe {
         let open = json!({
             "type": "page_open", "request_id": id, "origin": origin, "tab": "0".repeat(32),
         });
-        self.say(&open);
+        self.send_message(&open);
     }
 
     /// A page says something.
     pub fn page_says(&mut self, page: &str, frame: &Value) {
         let frame = frame.to_string();
-        self.say(&json!({ "type": "page_frame", "page": page, "frame": frame }));
+        self.send_message(&json!({ "type": "page_frame", "page": page, "frame": frame }));
     }
 
     /// The next message of this type to a page.
@@ -212,12 +212,12 @@ impl Pipe {
         let frame = |message: &Value| -> Value {
             serde_json::from_str(message["frame"].as_str().unwrap()).unwrap()
         };
-        let meant = |message: &Value| {
+        let target = |message: &Value| {
             message["type"] == "page_frame"
                 && message["page"] == page
                 && frame(message)["type"] == kind
         };
-        frame(&self.until(meant))
+        frame(&self.until(target))
     }
 
     /// A page calls something; what comes of it.
@@ -238,13 +238,13 @@ impl Pipe {
         let frame = |message: &Value| -> Value {
             serde_json::from_str(message["frame"].as_str().unwrap()).unwrap()
         };
-        let meant = |message: &Value| {
+        let target = |message: &Value| {
             message["type"] == "page_frame" && message["page"] == page && {
                 let frame = frame(message);
                 frame["id"] == id && (frame["type"] == "result" || frame["type"] == "error")
             }
         };
-        let mut end = frame(&self.until(meant));
+        let mut end = frame(&self.until(target));
         match end["type"] == "error" {
             true => Err(end["error"].take()),
             false => Ok(end["result"].take()),

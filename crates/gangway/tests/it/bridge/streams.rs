@@ -32,7 +32,7 @@ async fn an_answer_that_is_cancelled_is_over_at_once_and_says_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_breaks_off_is_told_as_such() {
+async fn a_model_that_breaks_off_is_reported() {
     let broken = "data: {\"error\": {\"message\": \"out of coal\"}}\n\n";
     let server = with_model(&Fake::streams(&[&says("One"), broken])).await;
     let (mut pipe, _note) = bridged(&server);
@@ -52,7 +52,7 @@ async fn an_answer_beyond_what_browsers_take_comes_in_parts() {
     let id = made["sessionId"].as_str().unwrap();
     let long = "\"é\\\n".repeat(100_000);
     for _ in 0..3 {
-        server.say(id, &long).await;
+        server.send_message(id, &long).await;
     }
     let history = pipe.get("chat_history", json!({ "session_id": id, "limit": 200 }));
     assert!(history.to_string().len() > 1_000_000);
@@ -70,11 +70,11 @@ async fn a_question_is_watched_and_when_its_window_closes_it_was_not_answered() 
     let server = TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     let mut page = Broker::of(&server, SHOP).await;
-    let wish = json!({ "scopes": ["model:list"] });
-    let call = page.begin("permissions.request", wish.clone()).await;
+    let request = json!({ "scopes": ["model:list"] });
+    let call = page.begin("permissions.request", request.clone()).await;
     let ask = page.until("ask").await["ask"].clone();
-    let told = pipe.until(|message| message["frame"]["asks"][0]["id"] == ask);
-    assert_eq!(told["about"], "asks", "{told}");
+    let text = pipe.until(|message| message["frame"]["asks"][0]["id"] == ask);
+    assert_eq!(text["about"], "asks", "{text}");
     let shown = pipe.get("ask_get", json!({ "ask": ask }));
     assert_eq!(shown["asker"]["origin"], SHOP, "{shown}");
     let watch = pipe.begin("ask_watch", json!({ "ask": ask }));
@@ -90,7 +90,7 @@ async fn a_question_is_watched_and_when_its_window_closes_it_was_not_answered() 
         Ok(json!(true))
     );
 
-    let call = page.begin("permissions.request", wish).await;
+    let call = page.begin("permissions.request", request).await;
     let ask = page.until("ask").await["ask"].clone();
     pipe.begin("ask_watch", json!({ "ask": ask }));
     let answer = json!({ "ask": ask, "body": { "decision": "always" } });

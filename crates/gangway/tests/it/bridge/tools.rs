@@ -122,7 +122,7 @@ async fn servers_are_added_connected_called_and_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_cannot_start_is_told_with_its_reason() {
+async fn a_server_that_cannot_start_is_reported_with_its_reason() {
     let server = TestServer::start().await;
     let (mut pipe, _note) = bridged(&server);
     let broken = json!({ "broken": { "command": "/nowhere/at/all" } });
@@ -133,7 +133,7 @@ async fn a_server_that_cannot_start_is_told_with_its_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_catalog_is_read_searched_and_fetched_anew() {
+async fn the_catalog_is_read_searched_and_downloaded_again() {
     let entries = vec![
         entry("io.test/ships", "Knows ships"),
         entry("io.test/cars", "Knows cars"),
@@ -172,8 +172,8 @@ async fn installs_begin_are_listed_and_cancelled_and_secrets_are_kept() {
     let runtimes = pipe.get("check_runtimes", json!({}));
     assert!(runtimes["runtimes"].as_array().unwrap().len() > 1);
     let package = json!({ "kind": "npm", "name": "@modelcontextprotocol/server-memory" });
-    let wish = json!({ "body": { "id": "mine", "package": package } });
-    let begun = pipe.get("install_server", wish);
+    let request = json!({ "body": { "id": "mine", "package": package } });
+    let begun = pipe.get("install_server", request);
     assert_eq!(begun["state"], "fetching", "{begun}");
     let listed = pipe.get("list_installed", json!({}));
     assert_eq!(listed["installs"][0]["install"], begun["install"]);

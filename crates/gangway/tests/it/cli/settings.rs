@@ -23,7 +23,7 @@ fn what_is_stored_can_be_read_and_revoked_beside_wrong_settings() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let site = "https://shop.example";
-    for (wrong, words) in WRONG {
+    for (wrong, message) in WRONG {
         write(data, "default_agent: demo\n");
         let create = ["key", "create", "--name", "a", "--scope", "chat", "--json"];
         let made: Value = serde_json::from_str(&ok(data, &create)).unwrap();
@@ -33,7 +33,7 @@ fn what_is_stored_can_be_read_and_revoked_beside_wrong_settings() {
         let warning = String::from_utf8(list.stderr).unwrap();
         assert!(warning.starts_with("Warning: "), "{warning}");
         assert_eq!(warning.lines().count(), 1, "{warning}");
-        assert!(warning.contains(words), "{warning}");
+        assert!(warning.contains(message), "{warning}");
         let listed: Value = serde_json::from_slice(&list.stdout).unwrap();
         assert_eq!(listed["keys"][0]["id"], made["id"]);
         ok(data, &["key", "revoke", made["id"].as_str().unwrap()]);
@@ -49,7 +49,7 @@ fn what_is_stored_can_be_read_and_revoked_beside_wrong_settings() {
 fn what_needs_the_settings_says_in_one_line_what_is_wrong_with_them() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    for (wrong, words) in WRONG {
+    for (wrong, message) in WRONG {
         write(data, wrong);
         for command in [
             &["mcp", "list"][..],
@@ -58,9 +58,9 @@ fn what_needs_the_settings_says_in_one_line_what_is_wrong_with_them() {
             &["persona", "list"],
             &["serve", "--listen", "127.0.0.1:0"],
         ] {
-            let said = fails(data, command);
-            assert_eq!(said.lines().count(), 1, "{command:?}: {said}");
-            assert!(said.contains(words), "{command:?}: {said}");
+            let text = fails(data, command);
+            assert_eq!(text.lines().count(), 1, "{command:?}: {text}");
+            assert!(text.contains(message), "{command:?}: {text}");
         }
     }
 }

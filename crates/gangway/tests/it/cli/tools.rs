@@ -9,14 +9,14 @@ use super::{fails, ok};
 use crate::support::Gangway;
 
 /// Runs a command and gives it something to read.
-fn told(mut command: std::process::Command, words: &str) -> Output {
+fn told(mut command: std::process::Command, message: &str) -> Output {
     let command = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(words.as_bytes()).unwrap();
+    stdin.write_all(message.as_bytes()).unwrap();
     drop(stdin);
     child.wait_with_output().unwrap()
 }
@@ -25,12 +25,12 @@ fn told(mut command: std::process::Command, words: &str) -> Output {
 fn a_call_that_fails_says_its_code_through_a_running_server_too() {
     let folder = tempfile::tempdir().unwrap();
     let _server = Gangway::serve(folder.path(), &[]);
-    let words = fails(folder.path(), &["mcp", "call", "nobody/nothing", "{}"]);
-    assert!(words.contains("(ERR_TOOL_NOT_FOUND)"), "{words}");
+    let message = fails(folder.path(), &["mcp", "call", "nobody/nothing", "{}"]);
+    assert!(message.contains("(ERR_TOOL_NOT_FOUND)"), "{message}");
 }
 
 #[test]
-fn the_tools_of_a_server_that_was_just_added_are_waited_for() {
+fn the_tools_of_a_server_that_was_just_added_are_awaited() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let _server = Gangway::serve(data, &[]);
@@ -45,7 +45,7 @@ fn the_tools_of_a_server_that_was_just_added_are_waited_for() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_fault() {
+fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Gangway::command(folder.path());
     let command = command.args(["mcp", "tools", "--json"]);
@@ -56,8 +56,8 @@ fn a_reader_that_has_seen_enough_is_no_fault() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && message.is_empty(), "{message}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ async fn a_hundred_calls_at_once_are_all_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn questions_that_nobody_answers_hold_up_no_client() {
+async fn questions_without_an_answer_delay_no_client() {
     let server = with_everything().await;
     let asking = Client::new(&server, "/mcp", Era::Older).await;
     let asked = (0..2).map(|_| asking.call("everything__trigger-elicitation-request", json!({})));
@@ -48,10 +48,10 @@ async fn questions_that_nobody_answers_hold_up_no_client() {
         }
         let other = Client::new(&server, "/mcp", Era::Older).await;
         for client in [&other, &asking] {
-            let said = client
+            let message = client
                 .call("everything__echo", json!({ "message": "hi" }))
                 .await;
-            assert_eq!(said, Ok(json!("Echo: hi")));
+            assert_eq!(message, Ok(json!("Echo: hi")));
         }
     };
     tokio::select! {
@@ -84,8 +84,8 @@ async fn stream(
 #[tokio::test]
 async fn a_revoked_key_closes_the_streams_it_opened() {
     let server = TestServer::start().await;
-    let wish = json!({ "name": "short", "scopes": ["tools"] });
-    let (_, created) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "short", "scopes": ["tools"] });
+    let (_, created) = server.post("/api/keys", request).await;
     let key = created["key"].as_str().unwrap();
     let client = Client::with_key(&server, "/mcp", Era::Older, Some(key)).await;
     let response = stream(&server, &client, "2025-11-25", Some(key)).await;
@@ -104,8 +104,8 @@ async fn streams_to_older_clients_begin_with_a_message_and_sessions_end_with_204
         let mut parts = response.bytes_stream();
         // Something to say: there are other tools.
         let name = format!("s{primed}");
-        let wish = json!({ "mcpServers": { name: { "url": "http://127.0.0.1:9/mcp" } } });
-        server.post("/api/mcp/servers", wish).await;
+        let request = json!({ "mcpServers": { name: { "url": "http://127.0.0.1:9/mcp" } } });
+        server.post("/api/mcp/servers", request).await;
         let mut seen = String::new();
         while !seen.contains("list_changed") {
             let part = tokio::time::timeout(SOON, parts.next()).await.unwrap();
@@ -153,8 +153,8 @@ async fn a_key_for_a_tool_that_is_not_there_comes_with_a_warning() {
         "memmory/*",
     ];
     let scopes = scopes.map(|tool| format!("tools:{tool}"));
-    let wish = json!({ "name": "typo", "scopes": scopes });
-    let (status, created) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "typo", "scopes": scopes });
+    let (status, created) = server.post("/api/keys", request).await;
     assert_eq!(status, 201);
     let warnings: Vec<_> = created["warnings"].as_array().unwrap().iter().collect();
     assert_eq!(warnings.len(), 2, "{created}");

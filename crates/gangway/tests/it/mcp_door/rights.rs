@@ -10,8 +10,8 @@ async fn key(server: &TestServer, tools: serde_json::Value) -> String {
     let scopes: Vec<_> = tools
         .map(|tool| format!("tools:{}", tool.as_str().unwrap()))
         .collect();
-    let wish = json!({ "name": "tools", "scopes": scopes });
-    let (status, created) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "tools", "scopes": scopes });
+    let (status, created) = server.post("/api/keys", request).await;
     assert_eq!(status, 201, "{created}");
     created["key"].as_str().unwrap().to_owned()
 }
@@ -25,8 +25,8 @@ async fn a_key_for_all_tools_reaches_chats_only_with_the_scope_chat_or_by_name()
         (json!(["tools", "chat"]), true),
         (json!(["tools:gangway/*"]), true),
     ] {
-        let wish = json!({ "name": "tools", "scopes": scopes });
-        let (_, created) = server.post("/api/keys", wish).await;
+        let request = json!({ "name": "tools", "scopes": scopes });
+        let (_, created) = server.post("/api/keys", request).await;
         let key = created["key"].as_str().unwrap();
         let client = Client::with_key(&server, "/mcp", Era::Current, Some(key)).await;
         let tools = client.tools().await;
@@ -64,8 +64,8 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
             "set_applet_state",
             "send_message",
         ] {
-            let said = client.call(tool, json!({})).await.unwrap_err();
-            assert!(said.contains("no tool"), "{tool}: {said}");
+            let message = client.call(tool, json!({})).await.unwrap_err();
+            assert!(message.contains("no tool"), "{tool}: {message}");
         }
         let resources = client.ask("resources/list", json!({})).await;
         assert_eq!(resources["result"]["resources"], json!([]));
@@ -135,7 +135,7 @@ async fn a_key_for_tools_sees_and_calls_those_tools_and_opens_nothing_else() {
 }
 
 #[tokio::test]
-async fn pages_of_others_and_strangers_do_not_reach_the_door() {
+async fn pages_of_others_and_strangers_do_not_reach_the_endpoint() {
     let server = TestServer::start().await;
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let post = || server.http.post(server.url("/mcp")).json(&list);
@@ -154,7 +154,7 @@ async fn pages_of_others_and_strangers_do_not_reach_the_door() {
 }
 
 #[tokio::test]
-async fn what_is_no_mcp_is_refused_and_the_door_goes_on() {
+async fn what_is_no_mcp_is_refused_and_the_endpoint_keeps_working() {
     let server = TestServer::start().await;
     let post = |body: &'static str| {
         let request = server.http.post(server.url("/mcp"));
@@ -219,7 +219,7 @@ async fn a_client_that_greets_without_end_costs_no_more_than_one_that_greets_onc
 }
 
 #[tokio::test]
-async fn one_sender_with_hundreds_of_sessions_shuts_nobody_else_out() {
+async fn one_sender_with_hundreds_of_sessions_does_not_lock_out_others() {
     let server = TestServer::with(|config| config.limits.request_burst = 2000).await;
     let greedy = key(&server, json!(["gangway/*"])).await;
     let greet = |key: &str, name: &str| {

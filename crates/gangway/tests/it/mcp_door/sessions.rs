@@ -6,7 +6,7 @@ use super::client::{Client, Era};
 use crate::support::TestServer;
 
 #[tokio::test]
-async fn a_message_from_outside_is_answered_and_both_are_in_the_chat() {
+async fn a_message_of_an_external_agent_is_answered_and_both_are_in_the_chat() {
     let server = TestServer::scripted("turns:\n  - steps: [{ say: 'Aye.' }]\n").await;
     for era in [Era::Older, Era::Current] {
         let client = Client::new(&server, "/mcp", era).await;
@@ -54,7 +54,7 @@ async fn a_message_from_outside_is_answered_and_both_are_in_the_chat() {
 }
 
 #[tokio::test]
-async fn who_does_not_want_to_wait_is_told_where_the_answer_will_be() {
+async fn a_caller_that_does_not_wait_is_notified_where_to_read_the_answer() {
     let server = TestServer::start().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
     let send = json!({ "prompt": "help", "waitSeconds": 0 });
@@ -70,7 +70,7 @@ async fn who_does_not_want_to_wait_is_told_where_the_answer_will_be() {
             "mutually exclusive",
         ),
     ] {
-        let said = client.call("send_message", arguments).await.unwrap_err();
-        assert!(said.contains(reason), "{said}");
+        let message = client.call("send_message", arguments).await.unwrap_err();
+        assert!(message.contains(reason), "{message}");
     }
 }

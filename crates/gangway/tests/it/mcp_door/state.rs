@@ -6,7 +6,7 @@ use super::client::{Client, Era};
 use crate::support::TestServer;
 
 #[tokio::test]
-async fn an_agent_from_outside_reads_and_changes_what_an_applet_shows() {
+async fn an_external_agent_reads_and_changes_what_an_applet_shows() {
     let server = TestServer::start().await;
     let session = server.session().await;
     for (n, era) in [Era::Older, Era::Current].into_iter().enumerate() {
@@ -45,9 +45,12 @@ async fn a_change_of_state_is_an_event_of_the_session_and_survives_a_restart() {
     }
     let event = feed.next().await.unwrap();
     assert_eq!(event.event, "applet.state");
-    let told = event.data;
-    assert_eq!(told["patch"], json!({ "x": 1, "y": null }));
-    assert_eq!(told["source"], json!({ "kind": "agent", "name": "tester" }));
+    let message = event.data;
+    assert_eq!(message["patch"], json!({ "x": 1, "y": null }));
+    assert_eq!(
+        message["source"],
+        json!({ "kind": "agent", "name": "tester" })
+    );
     let event = feed.next().await.unwrap();
     assert_eq!(
         (event.event.as_str(), &event.data["applet"]),
@@ -70,20 +73,20 @@ async fn a_change_of_state_is_an_event_of_the_session_and_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_with_a_state_is_told_in_words() {
+async fn what_cannot_be_done_with_a_state_is_reported() {
     let server = TestServer::start().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
-    let said = client
+    let message = client
         .call("get_applet_state", json!({}))
         .await
         .unwrap_err();
-    assert!(said.contains("no session exists"), "{said}");
+    assert!(message.contains("no session exists"), "{message}");
     let session = server.session().await;
-    let said = client
+    let message = client
         .call("get_applet_state", json!({}))
         .await
         .unwrap_err();
-    assert!(said.contains("no applet is open"), "{said}");
+    assert!(message.contains("no applet is open"), "{message}");
     for (arguments, reason) in [
         (json!({ "applet": "A B", "data": {} }), "an applet name"),
         (json!({ "applet": "../x", "data": {} }), "an applet name"),
@@ -99,26 +102,26 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
             "must be at most",
         ),
     ] {
-        let said = client
+        let message = client
             .call("set_applet_state", arguments)
             .await
             .unwrap_err();
-        assert!(said.contains(reason), "{said}");
+        assert!(message.contains(reason), "{message}");
     }
     for n in 0..64 {
         let set = json!({ "applet": format!("a{n}"), "data": { "n": n } });
         client.call("set_applet_state", set).await.unwrap();
     }
     let one_more = json!({ "applet": "one-more", "data": {} });
-    let said = client.call("set_applet_state", one_more).await.unwrap_err();
-    assert!(said.contains("64 applets"), "{said}");
-    let said = client
+    let message = client.call("set_applet_state", one_more).await.unwrap_err();
+    assert!(message.contains("64 applets"), "{message}");
+    let message = client
         .call("get_applet_state", json!({}))
         .await
         .unwrap_err();
     assert!(
-        said.contains("several applets") && said.contains("a63"),
-        "{said}"
+        message.contains("several applets") && message.contains("a63"),
+        "{message}"
     );
     let howto = client.call("applet_howto", json!({})).await.unwrap();
     assert!(howto.as_str().unwrap().contains("set_applet_state"));
@@ -126,7 +129,7 @@ async fn what_cannot_be_done_with_a_state_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn an_agent_is_told_what_the_keys_of_an_applets_state_mean() {
+async fn an_agent_can_read_the_documentation_of_an_applets_state() {
     let server = TestServer::start().await;
     server.session().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;

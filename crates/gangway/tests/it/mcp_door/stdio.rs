@@ -33,14 +33,14 @@ impl Pipe {
         Self { child, to, from }
     }
 
-    fn say(&mut self, message: &str) {
+    fn send_message(&mut self, message: &str) {
         let to = self.to.as_mut().unwrap();
         to.write_all(format!("{message}\n").as_bytes()).unwrap();
         to.flush().unwrap();
     }
 
     /// The next message that answers a request.
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         loop {
             let mut line = String::new();
             assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "it ended");
@@ -52,10 +52,10 @@ impl Pipe {
     }
 
     fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
-        self.say(
+        self.send_message(
             &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
         );
-        let answer = self.hear();
+        let answer = self.receive();
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }
@@ -67,7 +67,7 @@ impl Pipe {
         });
         let hello = self.ask(0, "initialize", hello);
         assert_eq!(hello["result"]["serverInfo"]["name"], "gangway", "{hello}");
-        self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.send_message(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
     fn end(mut self) {
@@ -85,8 +85,8 @@ fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
     let folder = tempfile::tempdir().unwrap();
     let server = Gangway::serve(folder.path(), &[]);
     let mut pipe = Pipe::start(folder.path(), &[]);
-    pipe.say("this is no JSON");
-    assert_eq!(pipe.hear()["error"]["code"], -32700);
+    pipe.send_message("this is no JSON");
+    assert_eq!(pipe.receive()["error"]["code"], -32700);
     pipe.greet();
     let send = tool(
         "send_message",
@@ -138,11 +138,11 @@ fn a_hundred_calls_at_once_over_the_pipe_are_all_answered() {
     for id in 1..=100 {
         let params = tool("read_graph", json!({}));
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        pipe.say(&call.to_string());
+        pipe.send_message(&call.to_string());
     }
     let mut answered: Vec<u64> = (0..100)
         .map(|_| {
-            let answer = pipe.hear();
+            let answer = pipe.receive();
             assert!(answer["result"]["isError"] != true, "{answer}");
             assert!(answer.get("error").is_none(), "{answer}");
             answer["id"].as_u64().unwrap()

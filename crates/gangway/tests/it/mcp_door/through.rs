@@ -6,7 +6,7 @@ use super::client::{Client, Era};
 use crate::tools::with_memory;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_of_the_persons_servers_are_there_for_every_client() {
+async fn tools_of_the_users_servers_are_there_for_every_client() {
     let server = with_memory(|_| {}).await;
     for (n, era) in [Era::Older, Era::Current].into_iter().enumerate() {
         let client = Client::new(&server, "/mcp", era).await;
@@ -26,13 +26,13 @@ async fn tools_of_the_persons_servers_are_there_for_every_client() {
             created.to_string().contains(&format!("Ada{n}")),
             "{created}"
         );
-        let said = client
+        let message = client
             .call("memory__create_entities", json!({ "entities": 7 }))
             .await
             .unwrap_err();
-        assert!(said.contains("/entities"), "{said}");
-        let said = client.call("memory__nothing", json!({})).await.unwrap_err();
-        assert!(said.contains("no tool"), "{said}");
+        assert!(message.contains("/entities"), "{message}");
+        let message = client.call("memory__nothing", json!({})).await.unwrap_err();
+        assert!(message.contains("no tool"), "{message}");
 
         let alone = Client::new(&server, "/mcp/memory", era).await;
         let tools = alone.tools().await;
@@ -43,19 +43,19 @@ async fn tools_of_the_persons_servers_are_there_for_every_client() {
         );
         let graph = alone.call("read_graph", json!({})).await.unwrap();
         assert!(graph.to_string().contains(&format!("Ada{n}")), "{graph}");
-        let said = alone.call("set_applet_state", json!({ "data": {} })).await;
-        let said = said.unwrap_err();
-        assert!(said.contains("set_applet_state"), "{said}");
+        let message = alone.call("set_applet_state", json!({ "data": {} })).await;
+        let message = message.unwrap_err();
+        assert!(message.contains("set_applet_state"), "{message}");
 
         let nowhere = Client::new(&server, "/mcp/nobody", era).await;
         let answer = nowhere.ask("tools/list", json!({})).await;
-        let said = answer["error"]["message"].as_str().unwrap();
-        assert!(said.contains("no server \"nobody\""), "{said}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("no server \"nobody\""), "{message}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
+async fn a_result_that_is_too_large_is_read_on_in_parts() {
     let server = with_memory(|config| config.tools.result_bytes = 200).await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
     let ada = json!([{ "name": "Ada", "entityType": "person", "observations": ["é".repeat(500)] }]);
@@ -83,13 +83,13 @@ async fn a_result_that_is_too_large_is_read_on_piece_by_piece() {
         (status.as_u16(), &rest["result"]["text"]),
         (200, &cut["text"])
     );
-    let wish = json!({ "name": "other", "scopes": ["tools:memory/*"] });
-    let (_, other) = server.post("/api/keys", wish).await;
+    let body = json!({ "name": "other", "scopes": ["tools:memory/*"] });
+    let (_, other) = server.post("/api/keys", body).await;
     let request = server.http.post(server.url("/api/tools/call"));
     let request = request.bearer_auth(other["key"].as_str().unwrap());
     let refused = request.json(&on).send().await.unwrap();
     assert_eq!(refused.status(), 502);
     let gone = json!({ "handle": "rest-99", "offset": 0 });
-    let said = client.call("read_result", gone).await.unwrap_err();
-    assert!(said.contains("no longer available"), "{said}");
+    let message = client.call("read_result", gone).await.unwrap_err();
+    assert!(message.contains("no longer available"), "{message}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway_testing::weblets_client::{Line, show};
+use gangway_testing::weblets_client::{WebletSocket, show};
 use serde_json::{Value, json};
 
 use super::{Applet, add};
@@ -16,13 +16,13 @@ use crate::{
 async fn a_client_launches_an_app_drives_it_and_hears_what_happens_in_it() {
     let server = weblets::server().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
-    let wish = json!({ "app": "notes", "data": { "notes": ["milk"] } });
-    let mut launched = client.call("launch_app", wish).await.unwrap();
+    let request = json!({ "app": "notes", "data": { "notes": ["milk"] } });
+    let mut launched = client.call("launch_app", request).await.unwrap();
     show(&server, &mut launched).await;
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
-    page.say(json!({ "type": "weblet-tools", "tools": [add()] }))
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
+    page.send_message(json!({ "type": "weblet-tools", "tools": [add()] }))
         .await;
-    page.hear().await;
+    page.receive().await;
     // The session names its only page.
     let of_session = json!({ "sessionId": launched["sessionId"] });
     let read = client.call("read_page", of_session.clone()).await.unwrap();
@@ -37,22 +37,22 @@ async fn a_client_launches_an_app_drives_it_and_hears_what_happens_in_it() {
     // Both came while nobody waited.
     let mut after = of_session.clone();
     after["after"] = before["last"].clone();
-    let mut heard = Vec::new();
-    while heard.len() < 2 {
+    let mut received = Vec::new();
+    while received.len() < 2 {
         let next = client.call("next_page_event", after.clone()).await.unwrap();
         assert_eq!(next["gap"], false);
-        heard.extend(next["events"].as_array().unwrap().clone());
+        received.extend(next["events"].as_array().unwrap().clone());
         after["after"] = next["last"].clone();
     }
-    let said: Vec<_> = heard
+    let texts: Vec<_> = received
         .iter()
         .map(|event| &event["event"]["payload"]["text"])
         .collect();
-    assert_eq!(said, ["bread", "butter"]);
+    assert_eq!(texts, ["bread", "butter"]);
     // A page that closes ends the call at once, and takes its tools with it.
     let call = client.call("page-notes__add", json!({ "a": 1, "b": 2 }));
     let close = async {
-        assert_eq!(page.hear_of("tool-call").await["name"], "add");
+        assert_eq!(page.receive_type("tool-call").await["name"], "add");
         page.close().await;
     };
     let before = std::time::Instant::now();
@@ -79,7 +79,7 @@ async fn what_an_applet_changes_is_an_event_of_its_page() {
     let mut now = wait.clone();
     now["timeoutMs"] = json!(0);
     let now = client.call("next_page_event", now).await.unwrap();
-    page.say(json!({ "type": "setState", "id": 1, "data": { "n": 7 } }))
+    page.send_message(json!({ "type": "setState", "id": 1, "data": { "n": 7 } }))
         .await;
     let mut wait = wait;
     wait["after"] = now["last"].clone();
@@ -96,7 +96,7 @@ async fn a_client_that_cancels_ends_the_call_in_the_page() {
     let server = weblets::server().await;
     let session = server.session().await;
     let mut page = Applet::open(&server, &session).await;
-    page.say(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
+    page.send_message(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
         .await;
     page.until("toolsOffered").await;
     let call = {
@@ -122,11 +122,11 @@ async fn a_client_that_cancels_ends_the_call_in_the_page() {
     let cancelled = page.until("toolCancel").await;
     assert_eq!(cancelled["call"], asked["call"]);
     // The answer comes too late for everybody.
-    page.say(json!({ "type": "toolResult", "id": 2, "call": asked["call"], "result": 3 }))
+    page.send_message(json!({ "type": "toolResult", "id": 2, "call": asked["call"], "result": 3 }))
         .await;
-    let told = page.until("error").await;
+    let message = page.until("error").await;
     assert_eq!(
-        (&told["id"], &told["code"]),
+        (&message["id"], &message["code"]),
         (&json!(2), &json!("call_not_found"))
     );
 }
@@ -152,12 +152,12 @@ async fn a_relay_page_that_closes_ends_its_calls_at_once() {
     let mut host = gangway_testing::relay_client::Client::host(&server, "box").await;
     let mut agent = gangway_testing::relay_client::Client::agent(&server, "box").await;
     let call = json!({ "toolName": "t", "params": {}, "reason": "to see" });
-    let id = agent.say("tool.call", call).await;
-    assert_eq!(host.hear().await["type"], "tool.call");
+    let id = agent.send_message("tool.call", call).await;
+    assert_eq!(host.receive().await["type"], "tool.call");
     host.leave().await;
-    let told = agent.hear_of("error").await;
-    assert_eq!(told["replyTo"], id.as_str(), "{told}");
-    let words = told["payload"]["message"].as_str().unwrap();
-    assert!(words.contains("closed"), "{words}");
+    let message = agent.receive_type("error").await;
+    assert_eq!(message["replyTo"], id.as_str(), "{message}");
+    let text = message["payload"]["message"].as_str().unwrap();
+    assert!(text.contains("closed"), "{text}");
     eventually(async || server.app.pages.all().is_empty().then_some(())).await;
 }

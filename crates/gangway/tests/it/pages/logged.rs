@@ -1,9 +1,9 @@
 //! What happens with pages is in the log of their session, in order.
 
-use gangway_core::{Event, PageNews, Source};
+use gangway_core::{Event, PageEntry, Source};
 use gangway_testing::{
     relay_client,
-    weblets_client::{Line, opened},
+    weblets_client::{WebletSocket, opened},
 };
 use serde_json::json;
 
@@ -14,11 +14,11 @@ use crate::{
     weblets,
 };
 
-async fn news(server: &TestServer, session: &str) -> Vec<PageNews> {
+async fn page_entries(server: &TestServer, session: &str) -> Vec<PageEntry> {
     let id = session.parse().unwrap();
     let page = server.app.hub.store().read(id, 0, 1 << 20).await.unwrap();
     let of_pages = page.events.iter().filter_map(|logged| match &logged.event {
-        Event::Page { news, .. } => Some(news.clone()),
+        Event::Page { page_event, .. } => Some(page_event.clone()),
         _ => None,
     });
     of_pages.collect()
@@ -29,32 +29,32 @@ async fn a_page_its_tools_and_calls_from_outside_are_events_of_its_session() {
     let server = weblets::server().await;
     let launched = opened(&server, json!("demo")).await;
     let session = launched["sessionId"].as_str().unwrap().to_owned();
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
-    page.say(json!({ "type": "weblet-tools", "tools": [add()] }))
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
+    page.send_message(json!({ "type": "weblet-tools", "tools": [add()] }))
         .await;
-    page.hear().await;
+    page.receive().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
     let answer = async {
-        let call = page.hear_of("tool-call").await;
+        let call = page.receive_type("tool-call").await;
         let result = json!({ "type": "weblet-tool-result", "call": call["call"], "success": true, "result": 3 });
-        page.say(result).await;
+        page.send_message(result).await;
     };
     let call = client.call("page-notes__add", numbers(1, 2, "page-notes"));
     let (done, ()) = tokio::join!(call, answer);
     done.unwrap();
     page.close().await;
     let found = eventually(async || {
-        let found = news(&server, &session).await;
+        let found = page_entries(&server, &session).await;
         (found.len() == 5).then_some(found)
     })
     .await;
-    let PageNews::Opened { origin, title } = &found[0] else {
+    let PageEntry::Opened { origin, title } = &found[0] else {
         panic!("{found:?}")
     };
     assert_eq!((origin.as_str(), title.as_str()), ("app:notes", "My notes"));
     let tools = vec!["add".to_owned()];
-    assert_eq!(found[1], PageNews::Offered { tools });
-    let PageNews::Called {
+    assert_eq!(found[1], PageEntry::Offered { tools });
+    let PageEntry::Called {
         call,
         tool,
         arguments,
@@ -67,18 +67,18 @@ async fn a_page_its_tools_and_calls_from_outside_are_events_of_its_session() {
     assert_eq!(*arguments, json!({ "a": 1, "b": 2 }));
     let name = "tester".to_owned();
     assert_eq!(*by, Source::Agent { name });
-    let returned = PageNews::Returned {
+    let returned = PageEntry::Returned {
         call: call.clone(),
         result: Ok(json!(3)),
         code: None,
     };
     assert_eq!(found[3], returned);
-    assert_eq!(found[4], PageNews::Left);
+    assert_eq!(found[4], PageEntry::Left);
     // The chat shows the call, and who made it.
-    let (_, told) = server.get(&format!("/api/history?session={session}")).await;
-    let entries = told["entries"].as_array().unwrap();
+    let (_, message) = server.get(&format!("/api/history?session={session}")).await;
+    let entries = message["entries"].as_array().unwrap();
     let shown = entries.iter().find(|entry| entry["role"] == "pageCall");
-    let shown = shown.unwrap_or_else(|| panic!("{told}"));
+    let shown = shown.unwrap_or_else(|| panic!("{message}"));
     assert_eq!(shown["by"], json!({ "kind": "agent", "name": "tester" }));
     assert_eq!(
         (&shown["state"], &shown["result"]),
@@ -91,11 +91,11 @@ async fn a_call_that_fails_or_is_large_is_logged_so_that_it_can_be_read_again() 
     let server = weblets::server().await;
     let launched = opened(&server, json!("demo")).await;
     let session = launched["sessionId"].as_str().unwrap().to_owned();
-    let mut page = Line::page(&server, &launched, "&page=p1").await;
+    let mut page = WebletSocket::page(&server, &launched, "&page=p1").await;
     let any = json!({ "name": "any", "inputSchema": { "type": "object" } });
-    page.say(json!({ "type": "weblet-tools", "tools": [any] }))
+    page.send_message(json!({ "type": "weblet-tools", "tools": [any] }))
         .await;
-    page.hear().await;
+    page.receive().await;
     let client = Client::new(&server, "/mcp", Era::Current).await;
     let mut deep = json!(1);
     for _ in 0..100 {
@@ -106,27 +106,27 @@ async fn a_call_that_fails_or_is_large_is_logged_so_that_it_can_be_read_again() 
         .await;
     assert!(refused.unwrap_err().contains("levels deep"));
     let answer = async {
-        let call = page.hear_of("tool-call").await;
+        let call = page.receive_type("tool-call").await;
         let large = "x".repeat(500_000);
         let result = json!({ "type": "weblet-tool-result", "call": call["call"], "success": true, "result": large });
-        page.say(result).await;
+        page.send_message(result).await;
     };
     let call = client.call("page-notes__any", json!({ "x": "y".repeat(100_000) }));
     let (done, ()) = tokio::join!(call, answer);
     done.unwrap();
     let found = eventually(async || {
-        let found = news(&server, &session).await;
+        let found = page_entries(&server, &session).await;
         (found.len() == 6).then_some(found)
     })
     .await;
     assert!(
-        matches!(&found[3], PageNews::Returned { result: Err(why), .. } if why.contains("deep"))
+        matches!(&found[3], PageEntry::Returned { result: Err(why), .. } if why.contains("deep"))
     );
-    let PageNews::Called { arguments, .. } = &found[4] else {
+    let PageEntry::Called { arguments, .. } = &found[4] else {
         panic!("{found:?}")
     };
     assert!(arguments.as_str().unwrap().len() < 70_000);
-    let PageNews::Returned { result, .. } = &found[5] else {
+    let PageEntry::Returned { result, .. } = &found[5] else {
         panic!("{found:?}")
     };
     assert!(result.as_ref().unwrap().as_str().unwrap().len() < 70_000);
@@ -145,28 +145,28 @@ async fn what_external_agents_and_the_person_do_at_a_page_of_a_chat_is_in_the_lo
         json!({ "role": "agent", "sessionId": "box", "clientId": "cinephile", "presence": false });
     let mut agent = relay_client::Client::joined(&server, join).await.0;
     let call = json!({ "toolName": "next", "params": { "n": 1 }, "reason": "to get on" });
-    agent.say("tool.call", call.clone()).await;
-    let asked = host.hear().await;
+    agent.send_message("tool.call", call.clone()).await;
+    let asked = host.receive().await;
     host.reply(&asked, "tool.result", json!({ "ok": true }))
         .await;
-    agent.hear_of("tool.result").await;
+    agent.receive_type("tool.result").await;
     agent
-        .say("agent.message", json!({ "text": "Here you are" }))
+        .send_message("agent.message", json!({ "text": "Here you are" }))
         .await;
-    assert_eq!(host.hear().await["type"], "agent.message");
+    assert_eq!(host.receive().await["type"], "agent.message");
     host.push("user.message", json!({ "text": "Thank you" }))
         .await;
-    agent.hear_of("user.message").await;
-    agent.say("tool.call", call).await;
-    assert_eq!(host.hear().await["type"], "tool.call");
+    agent.receive_type("user.message").await;
+    agent.send_message("tool.call", call).await;
+    assert_eq!(host.receive().await["type"], "tool.call");
     host.leave().await;
     let found = eventually(async || {
-        let found = news(&server, &session).await;
+        let found = page_entries(&server, &session).await;
         (found.len() == 8).then_some(found)
     })
     .await;
     let name = "cinephile".to_owned();
-    let PageNews::Called {
+    let PageEntry::Called {
         call,
         tool,
         arguments,
@@ -180,14 +180,14 @@ async fn what_external_agents_and_the_person_do_at_a_page_of_a_chat_is_in_the_lo
         ("page-box/next", &json!({ "n": 1 }))
     );
     assert_eq!(*by, Source::Agent { name });
-    let returned = PageNews::Returned {
+    let returned = PageEntry::Returned {
         call: call.clone(),
         result: Ok(json!({ "ok": true })),
         code: None,
     };
     assert_eq!(found[2], returned);
-    let said = |at: usize| match &found[at] {
-        PageNews::Message {
+    let message = |at: usize| match &found[at] {
+        PageEntry::Message {
             r#type,
             payload,
             by,
@@ -196,16 +196,16 @@ async fn what_external_agents_and_the_person_do_at_a_page_of_a_chat_is_in_the_lo
     };
     let by = Some("cinephile".to_owned());
     assert_eq!(
-        said(3),
+        message(3),
         ("agent.message".to_owned(), json!("Here you are"), by)
     );
     assert_eq!(
-        said(4),
+        message(4),
         ("user.message".to_owned(), json!("Thank you"), None)
     );
-    assert!(matches!(&found[5], PageNews::Called { .. }));
+    assert!(matches!(&found[5], PageEntry::Called { .. }));
     assert!(
-        matches!(&found[6], PageNews::Returned { result: Err(why), .. } if why.contains("closed"))
+        matches!(&found[6], PageEntry::Returned { result: Err(why), .. } if why.contains("closed"))
     );
-    assert_eq!(found[7], PageNews::Left);
+    assert_eq!(found[7], PageEntry::Left);
 }

@@ -3,7 +3,7 @@
 use gangway_testing::{
     relay_client,
     webagent_client::{Broker, allow, calls, end, grant, says},
-    weblets_client::{Line, opened},
+    weblets_client::{WebletSocket, opened},
 };
 use serde_json::json;
 
@@ -84,10 +84,10 @@ async fn without_the_person_s_approval_the_agent_of_the_chat_changes_nothing() {
         .post(&format!("{path}/messages"), json!({ "prompt": "Add them" }))
         .await;
     let question = eventually(async || {
-        let (_, told) = server
+        let (_, reported) = server
             .get(&format!("/api/history?session={}", pages.session))
             .await;
-        let entries = told["entries"].as_array().unwrap();
+        let entries = reported["entries"].as_array().unwrap();
         let found = entries.iter().find(|entry| entry["role"] == "question");
         found.cloned()
     })
@@ -95,8 +95,8 @@ async fn without_the_person_s_approval_the_agent_of_the_chat_changes_nothing() {
     let text = question["question"].as_str().unwrap();
     assert!(text.contains("page-notes/add"), "{text}");
     let answer = json!({ "questionId": question["questionId"], "answer": "Deny" });
-    let (status, told) = server.post(&format!("{path}/answers"), answer).await;
-    assert!(status.is_success(), "{status} {told}");
+    let (status, reported) = server.post(&format!("{path}/answers"), answer).await;
+    assert!(status.is_success(), "{status} {reported}");
     let result = eventually(async || {
         let asked = model.asked();
         let messages = asked.get(1)?["messages"].as_array()?.clone();
@@ -149,8 +149,8 @@ async fn mcp_clients_call_a_tool_of_every_kind_of_page_that_their_key_is_for() {
             assert!(read.contains(shows), "{page}: {read}");
         }
     }
-    let wish = json!({ "name": "k", "scopes": ["tools:page-notes/*"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "k", "scopes": ["tools:page-notes/*"] });
+    let (_, key) = server.post("/api/keys", request).await;
     let key = key["key"].as_str().unwrap();
     let client = Client::with_key(&server, "/mcp", Era::Current, Some(key)).await;
     for page in SERVERS {
@@ -183,8 +183,10 @@ async fn a_site_calls_the_tools_of_other_pages_of_its_session_that_it_was_grante
         .as_str()
         .unwrap();
     let path = format!("/api/pages/{id}/session");
-    let wish = json!({ "sessionId": pages.session });
-    server.call(reqwest::Method::PUT, &path, Some(wish)).await;
+    let request = json!({ "sessionId": pages.session });
+    server
+        .call(reqwest::Method::PUT, &path, Some(request))
+        .await;
     // Lets the relay page say what it has.
     let client = Client::new(&server, "/mcp", Era::Current).await;
     client.tools().await;
@@ -219,7 +221,7 @@ async fn an_external_agent_calls_a_tool_of_every_page_of_the_chat_that_the_perso
     let expected = SERVERS[..3].iter().map(|server| format!("{server}/add"));
     assert_eq!(names, expected.collect::<Vec<_>>());
     for (name, decision) in names.iter().zip(["once", "always", "deny"]) {
-        let id = agent.say("tool.call", call(name)).await;
+        let id = agent.send_message("tool.call", call(name)).await;
         let ask = eventually(async || {
             let (_, asks) = server.get("/api/asks").await;
             asks["asks"].as_array()?.first().cloned()
@@ -228,12 +230,12 @@ async fn an_external_agent_calls_a_tool_of_every_page_of_the_chat_that_the_perso
         let message = ask["request"]["message"].as_str().unwrap();
         assert!(message.contains(name.as_str()), "{ask}");
         let path = format!("/api/asks/{}", ask["id"].as_str().unwrap());
-        let (status, told) = server.post(&path, json!({ "decision": decision })).await;
-        assert!(status.is_success(), "{told}");
+        let (status, text) = server.post(&path, json!({ "decision": decision })).await;
+        assert!(status.is_success(), "{text}");
         let answer = loop {
-            let heard = agent.hear().await;
-            if heard["replyTo"] == id.as_str() {
-                break heard;
+            let received = agent.receive().await;
+            if received["replyTo"] == id.as_str() {
+                break received;
             }
         };
         match decision {
@@ -264,13 +266,13 @@ async fn an_external_agent_calls_a_tool_of_every_page_of_the_chat_that_the_perso
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_apps_with_the_same_tools_are_told_apart() {
     let server = weblets::server().await;
-    let mut sockets: Vec<Line> = Vec::new();
+    let mut sockets: Vec<WebletSocket> = Vec::new();
     for name in ["page-notes", "page-notes-2"] {
         let launched = opened(&server, json!("demo")).await;
-        let mut page = Line::page(&server, &launched, "").await;
-        page.say(json!({ "type": "weblet-tools", "tools": [super::add()] }))
+        let mut page = WebletSocket::page(&server, &launched, "").await;
+        page.send_message(json!({ "type": "weblet-tools", "tools": [super::add()] }))
             .await;
-        assert_eq!(page.hear().await["server"], name);
+        assert_eq!(page.receive().await["server"], name);
         sockets.push(page);
     }
     let client = Client::new(&server, "/mcp", Era::Current).await;
@@ -280,9 +282,9 @@ async fn two_apps_with_the_same_tools_are_told_apart() {
     }
     let call = client.call("page-notes-2__add", json!({ "a": 1, "b": 2 }));
     let answer = async {
-        let call = sockets[1].hear().await;
+        let call = sockets[1].receive().await;
         let result = json!({ "type": "weblet-tool-result", "call": call["call"], "success": true, "result": { "from": 2 } });
-        sockets[1].say(result).await;
+        sockets[1].send_message(result).await;
     };
     let (done, ()) = tokio::join!(call, answer);
     assert_eq!(done.unwrap(), json!({ "from": 2 }));

@@ -8,7 +8,7 @@ use futures_util::{SinkExt, StreamExt};
 use gangway_testing::{
     relay_client,
     webagent_client::{Broker, SHOP},
-    weblets_client::{Line, opened},
+    weblets_client::{WebletSocket, opened},
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -64,17 +64,17 @@ impl Pages {
 }
 
 async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
-    let mut page = Line::page(server, launched, "&page=p1").await;
-    page.say(json!({ "type": "weblet-tools", "tools": [add()] }))
+    let mut page = WebletSocket::page(server, launched, "&page=p1").await;
+    page.send_message(json!({ "type": "weblet-tools", "tools": [add()] }))
         .await;
-    assert_eq!(page.hear().await["server"], SERVERS[0]);
+    assert_eq!(page.receive().await["server"], SERVERS[0]);
     tokio::spawn(async move {
         loop {
-            let heard = page.hear().await;
-            if heard["type"] == "tool-call" {
-                let result = json!({ "type": "weblet-tool-result", "call": heard["call"], "success": true,
-                    "result": sum(&heard["arguments"]) });
-                page.say(result).await;
+            let received = page.receive().await;
+            if received["type"] == "tool-call" {
+                let result = json!({ "type": "weblet-tool-result", "call": received["call"], "success": true,
+                    "result": sum(&received["arguments"]) });
+                page.send_message(result).await;
             }
         }
     })
@@ -88,16 +88,16 @@ impl Applet {
         let path = format!("/ws/applet?session={session}&applet=calculator&client=c1");
         let (socket, _) = connect_async(server.socket(&path)).await.unwrap();
         let mut applet = Self(socket);
-        assert_eq!(applet.hear().await["type"], "ready");
+        assert_eq!(applet.receive().await["type"], "ready");
         applet
     }
 
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_message(&mut self, message: Value) {
         let message = Message::text(message.to_string());
         self.0.send(message).await.unwrap();
     }
 
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         loop {
             match self.0.next().await.unwrap().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -110,9 +110,9 @@ impl Applet {
     /// The next message of this type.
     pub async fn until(&mut self, kind: &str) -> Value {
         loop {
-            let heard = self.hear().await;
-            if heard["type"] == kind {
-                return heard;
+            let received = self.receive().await;
+            if received["type"] == kind {
+                return received;
             }
         }
     }
@@ -120,22 +120,25 @@ impl Applet {
 
 async fn applet(server: &TestServer, session: &str) -> JoinHandle<()> {
     let mut page = Applet::open(server, session).await;
-    page.say(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
+    page.send_message(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
         .await;
     assert_eq!(page.until("toolsOffered").await["server"], SERVERS[1]);
     tokio::spawn(async move {
         loop {
             let call = page.until("toolCall").await;
             let result = sum(&call["arguments"]);
-            page.say(json!({ "type": "toolResult", "call": call["call"], "result": result }))
-                .await;
+            page.send_message(
+                json!({ "type": "toolResult", "call": call["call"], "result": result }),
+            )
+            .await;
         }
     })
 }
 
 async fn site(server: &TestServer, session: &str) -> JoinHandle<()> {
     let mut page = Broker::of(server, SHOP).await;
-    page.say(json!({ "type": "tools", "tools": [add()] })).await;
+    page.send_message(json!({ "type": "tools", "tools": [add()] }))
+        .await;
     // The person connects the site to the session.
     let id = eventually(async || {
         let (_, listed) = server.get("/api/pages").await;
@@ -146,21 +149,23 @@ async fn site(server: &TestServer, session: &str) -> JoinHandle<()> {
         site.map(|site| site["pageId"].as_str().unwrap().to_owned())
     })
     .await;
-    let wish = json!({ "sessionId": session });
-    let (status, told) = server
+    let request = json!({ "sessionId": session });
+    let (status, message) = server
         .call(
             reqwest::Method::PUT,
             &format!("/api/pages/{id}/session"),
-            Some(wish),
+            Some(request),
         )
         .await;
-    assert_eq!(status, StatusCode::NO_CONTENT, "{told}");
+    assert_eq!(status, StatusCode::NO_CONTENT, "{message}");
     tokio::spawn(async move {
         loop {
             let call = page.until("tool_call").await;
             let result = sum(&call["args"]);
-            page.say(json!({ "type": "tool_result", "call": call["call"], "result": result }))
-                .await;
+            page.send_message(
+                json!({ "type": "tool_result", "call": call["call"], "result": result }),
+            )
+            .await;
         }
     })
 }

@@ -31,11 +31,11 @@ impl Way {
 
 /// A frame, with its JSON as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct ReceivedFrame {
     pub text: String,
 }
 
-impl Heard {
+impl ReceivedFrame {
     /// The number, if the frame is an event; the server writes it first, so nothing else need be read.
     pub fn seq(&self) -> Option<u64> {
         let number = self.text.strip_prefix("{\"seq\":")?;
@@ -99,18 +99,18 @@ impl Feed {
     }
 
     /// The next frame, or none when the feed has ended.
-    pub async fn next(&mut self) -> Option<Heard> {
-        tokio::time::timeout(TIMEOUT, self.hear())
+    pub async fn next(&mut self) -> Option<ReceivedFrame> {
+        tokio::time::timeout(TIMEOUT, self.receive())
             .await
             .expect("the feed says nothing")
     }
 
-    async fn hear(&mut self) -> Option<Heard> {
+    async fn receive(&mut self) -> Option<ReceivedFrame> {
         match self {
             Self::WebSocket(socket) => loop {
                 match socket.next().await {
                     Some(Ok(Message::Text(text))) => {
-                        return Some(Heard {
+                        return Some(ReceivedFrame {
                             text: text.as_str().to_owned(),
                         });
                     }
@@ -121,8 +121,8 @@ impl Feed {
             Self::Sse { chunks, lines } => loop {
                 match lines.heard.pop_front() {
                     // Said on SSE only, and without a number.
-                    Some(heard) if heard.is("session.idle") => {}
-                    Some(heard) => return Some(heard),
+                    Some(received) if received.is("session.idle") => {}
+                    Some(received) => return Some(received),
                     None => lines.take(&chunks.next().await?.ok()?),
                 }
             },
@@ -130,12 +130,12 @@ impl Feed {
     }
 
     /// The next event with its number; anything else is a fault.
-    pub async fn event(&mut self) -> (u64, Heard) {
-        let heard = self.next().await.expect("the feed ended too soon");
-        let seq = heard.seq();
+    pub async fn event(&mut self) -> (u64, ReceivedFrame) {
+        let received = self.next().await.expect("the feed ended too soon");
+        let seq = received.seq();
         (
-            seq.unwrap_or_else(|| panic!("not an event: {}", heard.text)),
-            heard,
+            seq.unwrap_or_else(|| panic!("not an event: {}", received.text)),
+            received,
         )
     }
 }
@@ -147,7 +147,7 @@ pub struct Lines {
     after_cr: bool,
     data: Option<String>,
     id: Option<u64>,
-    heard: VecDeque<Heard>,
+    heard: VecDeque<ReceivedFrame>,
 }
 
 impl Lines {
@@ -172,11 +172,11 @@ impl Lines {
     fn end_line(&mut self, line: &str) {
         if line.is_empty() {
             if let Some(text) = self.data.take() {
-                let heard = Heard { text };
-                if let Some(seq) = heard.seq() {
+                let received = ReceivedFrame { text };
+                if let Some(seq) = received.seq() {
                     assert_eq!(self.id, Some(seq), "the id is not the number");
                 }
-                self.heard.push_back(heard);
+                self.heard.push_back(received);
             }
             self.id = None;
             return;
@@ -198,10 +198,10 @@ impl Lines {
 }
 
 /// Fails unless the numbers go up from `after`, and every one left out is a delta that a whole message stands for.
-pub fn assert_no_gap(after: u64, events: &[(u64, Heard)]) {
+pub fn assert_no_gap(after: u64, events: &[(u64, ReceivedFrame)]) {
     let mut replaced = Vec::new();
-    for (_, heard) in events.iter().filter(|(_, h)| h.is("assistant.message")) {
-        let range = &heard.value()["replaces"];
+    for (_, received) in events.iter().filter(|(_, h)| h.is("assistant.message")) {
+        let range = &received.value()["replaces"];
         if let (Some(first), Some(last)) = (range[0].as_u64(), range[1].as_u64()) {
             replaced.push(first..=last);
         }

@@ -1,6 +1,6 @@
 //! Junk for every endpoint.
 
-use gangway_applets::wire::channel::AppletAsk;
+use gangway_applets::wire::channel::AppletClientMessage;
 use rand::{Rng, RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub fn value(chance: &mut StdRng, depth: usize) -> Value {
 
 /// A message for the session channel with fields of any shape.
 pub fn said(chance: &mut StdRng) -> String {
-    let kinds: Vec<_> = AppletAsk::NAMES.split(", ").collect();
+    let kinds: Vec<_> = AppletClientMessage::NAMES.split(", ").collect();
     let mut message = json!({ "type": kinds[chance.random_range(0..kinds.len())], "id": 1 });
     for name in [
         "data", "path", "key", "content", "prompt", "session", "offset",
@@ -67,8 +67,8 @@ pub fn said(chance: &mut StdRng) -> String {
 pub fn brokered(chance: &mut StdRng) -> Vec<String> {
     let origin = format!("https://{}.example", chance.random_range(0..8));
     let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
-    let mut said = vec![hello.to_string()];
-    said.truncate(chance.random_range(0..8).min(1));
+    let mut texts = vec![hello.to_string()];
+    texts.truncate(chance.random_range(0..8).min(1));
     for id in 1..chance.random_range(2..5) {
         let kinds = [
             "call",
@@ -121,9 +121,9 @@ pub fn brokered(chance: &mut StdRng) -> Vec<String> {
             }
             message["params"] = params;
         }
-        said.push(message.to_string());
+        texts.push(message.to_string());
     }
-    said
+    texts
 }
 
 /// What pages call.
@@ -137,8 +137,8 @@ pub fn relayed(chance: &mut StdRng) -> Vec<String> {
     let name = format!("s{}", chance.random_range(0..4));
     let join = json!({ "role": roles[chance.random_range(0..2)], "sessionId": name });
     let join = json!({ "v": "mvp-0.2", "type": "relay.join", "id": "j", "payload": join });
-    let mut said = vec![join.to_string()];
-    said.truncate(chance.random_range(0..8).min(1));
+    let mut texts = vec![join.to_string()];
+    texts.truncate(chance.random_range(0..8).min(1));
     for id in 1..chance.random_range(2..6) {
         let kinds = RELAYED.split(' ').collect::<Vec<_>>();
         let mut message = json!({
@@ -150,9 +150,9 @@ pub fn relayed(chance: &mut StdRng) -> Vec<String> {
                 message[name] = value(chance, 3);
             }
         }
-        said.push(message.to_string());
+        texts.push(message.to_string());
     }
-    said
+    texts
 }
 
 /// Messages for the relay. They start no study session, since its log would be kept.

@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::{
     chance,
-    feed::{Feed, Heard, Way},
+    feed::{Feed, ReceivedFrame, Way},
     scale,
 };
 use crate::support::TestServer;
@@ -18,11 +18,13 @@ async fn read_with_cuts(
     url: String,
     session: String,
     cut_every: Duration,
-) -> (Vec<(u64, Heard)>, usize) {
+) -> (Vec<(u64, ReceivedFrame)>, usize) {
     let mut chance = chance(n as u64);
     let (mut seen, mut cuts) = (Vec::new(), 0);
     loop {
-        let last = seen.last().map_or(0, |(seq, _): &(u64, Heard)| *seq);
+        let last = seen
+            .last()
+            .map_or(0, |(seq, _): &(u64, ReceivedFrame)| *seq);
         // The way changes too: a number means the same on both.
         let way = Way::nth(n + cuts);
         let mut feed = Feed::open(way, &http, &url, &session, Some(&last.to_string()))
@@ -34,9 +36,9 @@ async fn read_with_cuts(
         loop {
             tokio::select! {
                 () = &mut cut => break,
-                (seq, heard) = feed.event() => {
-                    let over = heard.is("done");
-                    seen.push((seq, heard));
+                (seq, received) = feed.event() => {
+                    let over = received.is("done");
+                    seen.push((seq, received));
                     if over {
                         return (seen, cuts);
                     }
@@ -65,7 +67,7 @@ async fn every_reader_ends_with_the_same_sequence_however_often_it_is_cut() {
             tokio::spawn(read_with_cuts(n, http, url, session, cut_every))
         })
         .collect();
-    server.say(&session, "go").await;
+    server.send_message(&session, "go").await;
 
     let mut all = Vec::new();
     let mut cuts = 0;

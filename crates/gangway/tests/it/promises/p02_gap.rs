@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     chance,
-    feed::{Feed, Heard, Way},
+    feed::{Feed, ReceivedFrame, Way},
     scale,
 };
 use crate::support::TestServer;
@@ -31,13 +31,13 @@ async fn trimmed() -> (TestServer, String, String) {
     let mut feed = Feed::open(Way::Sse, &server.http, &server.url(""), &session, None)
         .await
         .unwrap();
-    let stream = server.say(&session, "wait").await;
+    let stream = server.send_message(&session, "wait").await;
     while !feed.next().await.unwrap().is("session.question") {}
     (server, session, stream)
 }
 
-fn resync(heard: &Heard) -> (String, u64) {
-    let frame = heard.value();
+fn resync(received: &ReceivedFrame) -> (String, u64) {
+    let frame = received.value();
     assert_eq!(frame["type"], "resync", "{frame}");
     let reason = frame["reason"].as_str().unwrap().to_owned();
     let snapshot = &frame["snapshot"];
@@ -132,8 +132,8 @@ async fn a_number_that_leaves_a_gap_is_answered_by_a_snapshot_and_what_follows_i
             .await
             .unwrap()
         };
-        let (told, seq) = resync(&feed.next().await.unwrap());
-        assert_eq!((told.as_str(), seq), (reason, head), "number {number:?}");
+        let (message, seq) = resync(&feed.next().await.unwrap());
+        assert_eq!((message.as_str(), seq), (reason, head), "number {number:?}");
         waiting.push(feed);
     }
     let question = format!("/api/sessions/{session}/answers");
@@ -144,19 +144,19 @@ async fn a_number_that_leaves_a_gap_is_answered_by_a_snapshot_and_what_follows_i
     let id = &serde_json::from_str::<Value>(asked).unwrap()["questionId"];
     let answer = serde_json::json!({ "questionId": id, "answer": "yes" });
     assert_eq!(server.post(&question, answer).await.0, 204);
-    let told = waiting.len();
+    let message = waiting.len();
     for mut feed in waiting {
         let mut before = head;
         loop {
-            let (seq, heard) = feed.event().await;
+            let (seq, received) = feed.event().await;
             assert_eq!(seq, before + 1, "a gap after the snapshot");
             before = seq;
-            if heard.is("done") {
+            if received.is("done") {
                 break;
             }
         }
     }
-    println!("{told} of {told} told");
+    println!("{message} of {message} told");
 }
 
 /// P2
@@ -164,7 +164,7 @@ async fn a_number_that_leaves_a_gap_is_answered_by_a_snapshot_and_what_follows_i
 async fn a_stream_whose_turn_is_over_ends_after_the_snapshot() {
     let server = TestServer::scripted(SCRIPT).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let url = server.url(&format!("/api/stream/{stream}"));
     let mut feed = Feed::sse(&server.http, &url, None).await.unwrap();
     while feed.next().await.is_some() {}
@@ -179,13 +179,13 @@ async fn a_stream_whose_turn_is_over_ends_after_the_snapshot() {
 
 /// P2
 #[tokio::test]
-async fn a_stream_whose_beginning_was_trimmed_is_told_too() {
+async fn a_stream_whose_beginning_was_trimmed_is_reported_too() {
     let server = TestServer::scripted_with(SCRIPT, |config| {
         config.sessions.kept_events = KEPT;
     })
     .await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let path = format!("/api/stream/{stream}");
     server.sse(&path, None).await.until("done").await;
     server.ask(&session, "more").await;

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::{
-    feed::{Feed, Heard, Way, assert_no_gap},
+    feed::{Feed, ReceivedFrame, Way, assert_no_gap},
     scale,
 };
 use crate::support::TestServer;
@@ -32,16 +32,21 @@ async fn write(server: &TestServer, session: &str, writer: usize, rounds: usize)
         let title = json!({ "title": format!("{writer} was here {round}") });
         let (status, _) = server.call(Method::PATCH, &path, Some(title)).await;
         assert_eq!(status, 200);
-        let said = server
+        let message = server
             .post(&format!("{path}/messages"), json!({ "prompt": prompt }))
             .await;
-        assert_eq!(said.0, 202, "{}", said.1);
+        assert_eq!(message.0, 202, "{}", message.1);
     }
 }
 
 /// Reads until this many turns have ended; the first reader also answers questions.
-async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec<(u64, Heard)> {
-    let mut seen: Vec<(u64, Heard)> = Vec::new();
+async fn read(
+    server: &TestServer,
+    session: &str,
+    n: usize,
+    turns: usize,
+) -> Vec<(u64, ReceivedFrame)> {
+    let mut seen: Vec<(u64, ReceivedFrame)> = Vec::new();
     let mut over = 0;
     loop {
         let last = seen.last().map_or(0, |(seq, _)| *seq).to_string();
@@ -54,19 +59,19 @@ async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec
         )
         .await
         .unwrap();
-        while let Some(heard) = feed.next().await {
-            if heard.is("closing") {
+        while let Some(received) = feed.next().await {
+            if received.is("closing") {
                 // Too slow for the writers and disconnected: it resumes after its number.
                 break;
             }
-            let seq = heard.seq().unwrap();
-            if n == 0 && heard.is("session.question") {
-                let body = json!({ "questionId": heard.value()["questionId"], "answer": "b" });
+            let seq = received.seq().unwrap();
+            if n == 0 && received.is("session.question") {
+                let body = json!({ "questionId": received.value()["questionId"], "answer": "b" });
                 let path = format!("/api/sessions/{session}/answers");
                 assert_eq!(server.post(&path, body).await.0, 204);
             }
-            over += usize::from(heard.is("done"));
-            seen.push((seq, heard));
+            over += usize::from(received.is("done"));
+            seen.push((seq, received));
             if over == turns {
                 return seen;
             }
@@ -76,7 +81,7 @@ async fn read(server: &TestServer, session: &str, n: usize, turns: usize) -> Vec
 
 /// P3
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_readers_and_the_export_agree_whoever_writes() {
+async fn all_readers_and_the_export_agree_with_concurrent_writers() {
     let rounds = scale(12, 1_150);
     let server = TestServer::scripted_with(SCRIPT, |config| {
         config.sessions.queued_prompts = 1_000_000;
@@ -95,14 +100,14 @@ async fn all_readers_and_the_export_agree_whoever_writes() {
 
     // Every number with its event: no reader may have seen another event with the same number.
     let mut truth: BTreeMap<u64, String> = BTreeMap::new();
-    let mut agree = |who: &str, seen: Vec<(u64, Heard)>| {
+    let mut agree = |who: &str, seen: Vec<(u64, ReceivedFrame)>| {
         assert_no_gap(0, &seen);
         let mut whole = String::new();
-        for (seq, heard) in seen {
-            let known = truth.entry(seq).or_insert_with(|| heard.text.clone());
-            assert_eq!(*known, heard.text, "{who} saw another {seq}");
-            if !heard.is("assistant.message_delta") {
-                whole.push_str(&heard.text);
+        for (seq, received) in seen {
+            let known = truth.entry(seq).or_insert_with(|| received.text.clone());
+            assert_eq!(*known, received.text, "{who} saw another {seq}");
+            if !received.is("assistant.message_delta") {
+                whole.push_str(&received.text);
             }
         }
         gangway_core::secret::hash(&whole)
@@ -113,10 +118,10 @@ async fn all_readers_and_the_export_agree_whoever_writes() {
     }
     let (_, export) = server.get(&format!("/api/sessions/{session}/export")).await;
     let line = |text: &str| {
-        let heard = Heard {
+        let received = ReceivedFrame {
             text: text.to_owned(),
         };
-        (heard.seq().unwrap(), heard)
+        (received.seq().unwrap(), received)
     };
     let exported = export.as_str().unwrap().lines().map(line).collect();
     hashes.push(agree("the export", exported));

@@ -18,9 +18,9 @@ async fn open(server: &TestServer, session: &str, client: usize) -> Socket {
 async fn answer(socket: &mut Socket, id: usize) -> Value {
     loop {
         if let Message::Text(text) = socket.next().await.unwrap().unwrap() {
-            let heard: Value = serde_json::from_str(&text).unwrap();
-            if heard["id"] == id {
-                return heard;
+            let received: Value = serde_json::from_str(&text).unwrap();
+            if received["id"] == id {
+                return received;
             }
         }
     }
@@ -77,7 +77,7 @@ async fn p4_a_change_whose_answer_was_lost_takes_effect_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn p4_a_message_whose_answer_was_lost_is_said_once_even_over_a_restart() {
+async fn p4_a_message_whose_answer_was_lost_takes_effect_once_even_over_a_restart() {
     let messages = scale(20, 500);
     let mut server = TestServer::scripted("turns:\n  - steps: [{ say: 'Aye.' }]\n").await;
     let session = server.session().await;
@@ -100,16 +100,16 @@ async fn p4_a_message_whose_answer_was_lost_is_said_once_even_over_a_restart() {
         if n % 10 == 9 {
             server = server.restart().await;
         }
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         for _ in 0..2 {
             let response = send(&server).send().await.unwrap();
             assert_eq!(response.status(), 202);
-            heard.push(response.json::<Value>().await.unwrap()["streamId"].clone());
+            received.push(response.json::<Value>().await.unwrap()["streamId"].clone());
         }
-        assert_eq!(heard[0], heard[1]);
-        streams.push(heard[0].to_string());
+        assert_eq!(received[0], received[1]);
+        streams.push(received[0].to_string());
         // The queue of a session is bounded; let it empty.
-        let stream = heard[0].as_str().unwrap().to_owned();
+        let stream = received[0].as_str().unwrap().to_owned();
         server
             .sse(&format!("/api/stream/{stream}"), None)
             .await
@@ -119,8 +119,8 @@ async fn p4_a_message_whose_answer_was_lost_is_said_once_even_over_a_restart() {
     let path = format!("/api/sessions/{session}/export");
     let (_, export) = server.get(&path).await;
     let export = export.as_str().unwrap();
-    let said = export.matches("\"type\":\"user.message\"").count();
-    assert_eq!(said, messages);
+    let message = export.matches("\"type\":\"user.message\"").count();
+    assert_eq!(message, messages);
     streams.dedup();
     assert_eq!(streams.len(), messages);
 }
@@ -141,15 +141,15 @@ async fn in_a_new_session(server: &TestServer, session: &str, id: usize) -> Valu
             answer(&mut cut, id).await;
         }
     }
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..2 {
         let mut again = open(server, session, 1).await;
         again.send(ask.clone()).await.unwrap();
-        heard.push(answer(&mut again, id).await);
+        received.push(answer(&mut again, id).await);
     }
-    assert_eq!(heard[0]["type"], "invokeStarted", "{}", heard[0]);
-    assert_eq!(heard[0], heard[1]);
-    heard.remove(0)
+    assert_eq!(received[0]["type"], "invokeStarted", "{}", received[0]);
+    assert_eq!(received[0], received[1]);
+    received.remove(0)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -175,11 +175,11 @@ async fn p4_a_message_into_a_new_session_whose_answer_was_lost_makes_one_session
     assert_eq!(made.len(), messages);
     for session in &made {
         let (_, export) = server.get(&format!("/api/sessions/{session}/export")).await;
-        let said = export
+        let message = export
             .as_str()
             .unwrap()
             .matches("\"type\":\"user.message\"");
-        assert_eq!(said.count(), 1);
+        assert_eq!(message.count(), 1);
     }
     // And no others were made.
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(2);

@@ -14,7 +14,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::{
     chance,
-    feed::{Feed, Heard, Way, assert_no_gap},
+    feed::{Feed, ReceivedFrame, Way, assert_no_gap},
     scale,
 };
 use crate::support::Gangway;
@@ -75,9 +75,9 @@ async fn write(http: Client, url: String, known: Shared, name: String) -> Option
             format!("talk {name} {round}"),
         ] {
             let body = json!({ "prompt": prompt });
-            let (status, said) =
+            let (status, texts) =
                 call(&http, Method::POST, &format!("{path}/messages"), body).await?;
-            assert_eq!(status, 202, "{said}");
+            assert_eq!(status, 202, "{texts}");
             let mut known = known.lock().unwrap();
             known.said.push((session.clone(), "user.message", prompt));
         }
@@ -93,18 +93,18 @@ async fn write(http: Client, url: String, known: Shared, name: String) -> Option
 async fn read(http: Client, url: String, known: Shared, session: String, n: usize) -> Option<()> {
     let mut feed = Feed::open(Way::nth(n), &http, &url, &session, Some("0")).await?;
     let mut last = 0;
-    while let Some(heard) = feed.next().await {
-        let seq = heard.seq()?;
+    while let Some(received) = feed.next().await {
+        let seq = received.seq()?;
         assert_eq!(seq, last + 1);
         last = seq;
-        let question = heard
+        let question = received
             .is("session.question")
-            .then(|| heard.value()["questionId"].clone());
+            .then(|| received.value()["questionId"].clone());
         known
             .lock()
             .unwrap()
             .seen
-            .insert((session.clone(), seq), heard.text);
+            .insert((session.clone(), seq), received.text);
         if let Some(question) = question {
             let answer = format!("answer to {session}");
             let body = json!({ "questionId": question, "answer": answer });
@@ -123,7 +123,7 @@ async fn read(http: Client, url: String, known: Shared, session: String, n: usiz
 
 /// Compares all that is known with what the server has.
 async fn check(http: &Client, url: &str, known: &Known) {
-    let mut logs: BTreeMap<&String, BTreeMap<u64, Heard>> = BTreeMap::new();
+    let mut logs: BTreeMap<&String, BTreeMap<u64, ReceivedFrame>> = BTreeMap::new();
     for (session, title) in &known.sessions {
         let path = format!("{url}/api/sessions/{session}");
         let (status, found) = call(http, Method::GET, &path, json!({})).await.unwrap();
@@ -135,10 +135,10 @@ async fn check(http: &Client, url: &str, known: &Known) {
         );
         let text = http.get(format!("{path}/export")).send().await.unwrap();
         let line = |text: &str| {
-            let heard = Heard {
+            let received = ReceivedFrame {
                 text: text.to_owned(),
             };
-            (heard.seq().unwrap(), heard)
+            (received.seq().unwrap(), received)
         };
         let events: Vec<_> = text.text().await.unwrap().lines().map(line).collect();
         assert_no_gap(0, &events);
@@ -146,12 +146,12 @@ async fn check(http: &Client, url: &str, known: &Known) {
     }
     for (session, kind, text) in &known.said {
         let mut log = logs[session].values();
-        let kept = log.any(|heard| heard.is(kind) && heard.text.contains(text.as_str()));
-        assert!(kept, "{kind} {text:?} was acknowledged and is gone");
+        let stored = log.any(|received| received.is(kind) && received.text.contains(text.as_str()));
+        assert!(stored, "{kind} {text:?} was acknowledged and is gone");
     }
     for ((session, seq), text) in &known.seen {
         match logs[session].get(seq) {
-            Some(kept) => assert_eq!(kept.text, *text, "event {seq} changed"),
+            Some(stored) => assert_eq!(stored.text, *text, "event {seq} changed"),
             // Its message is there whole; `assert_no_gap` saw to that.
             None => assert!(text.contains("assistant.message_delta"), "{text} is gone"),
         }

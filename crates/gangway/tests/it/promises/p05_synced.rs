@@ -48,18 +48,18 @@ impl Told {
     }
 
     fn syncer(self: &Arc<Self>) -> Syncer {
-        let told = Arc::clone(self);
+        let message = Arc::clone(self);
         Arc::new(move |file: &File| {
-            let mut does = told.does.lock().unwrap();
+            let mut does = message.does.lock().unwrap();
             while *does == Disk::Hangs {
-                does = told.changed.wait(does).unwrap();
+                does = message.changed.wait(does).unwrap();
             }
             if *does == Disk::Fails {
                 return Err(io::Error::other("told to fail"));
             }
             drop(does);
             file.sync_data()?;
-            told.syncs.fetch_add(1, Ordering::SeqCst);
+            message.syncs.fetch_add(1, Ordering::SeqCst);
             Ok(())
         })
     }
@@ -147,11 +147,11 @@ async fn nothing_is_acknowledged_while_the_disk_hangs() {
         })
         .collect();
     // Once both are seen they are written, and only the disk is missing.
-    let (mut changed, mut said) = (false, false);
-    while !changed || !said {
-        let heard = feed.next().await.unwrap();
-        changed |= heard.is("session.changed");
-        said |= heard.is("user.message");
+    let (mut changed, mut message) = (false, false);
+    while !changed || !message {
+        let received = feed.next().await.unwrap();
+        changed |= received.is("session.changed");
+        message |= received.is("user.message");
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(waiting.iter().all(|request| !request.is_finished()));

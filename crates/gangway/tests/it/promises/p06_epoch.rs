@@ -49,12 +49,12 @@ async fn first(server: &TestServer, way: Way, session: &str, since: u64) -> serd
 
 /// P6
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
+async fn a_reader_of_events_that_a_power_cut_lost_gets_a_resync() {
     let server = serve(tempfile::tempdir().unwrap(), "before").await;
     let session = server.session().await;
     server.ask(&session, "one").await;
     let survives = disk(&server.data());
-    let kept = server
+    let stored = server
         .app
         .hub
         .store()
@@ -62,17 +62,17 @@ async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
         .await
         .unwrap();
     // All of this is read, and then lost.
-    let stream = server.say(&session, "wait").await;
+    let stream = server.send_message(&session, "wait").await;
     let mut feed = Feed::open(Way::Sse, &server.http, &server.url(""), &session, Some("0"))
         .await
         .unwrap();
     let seen = loop {
-        let heard = feed.next().await.unwrap();
-        if heard.is("session.question") {
-            break heard.seq().unwrap();
+        let received = feed.next().await.unwrap();
+        if received.is("session.question") {
+            break received.seq().unwrap();
         }
     };
-    assert!(seen > kept);
+    assert!(seen > stored);
     drop((feed, server));
 
     let server = serve(survives, "after").await;
@@ -100,7 +100,7 @@ async fn a_reader_of_events_that_a_power_cut_took_back_gets_a_resync() {
     assert_eq!(gone.send().await.unwrap().status(), StatusCode::NOT_FOUND);
     // A reader that saw only stored events resumes without a gap.
     for way in [Way::Sse, Way::WebSocket] {
-        let frame = first(&server, way, &session, kept).await;
+        let frame = first(&server, way, &session, stored).await;
         assert_eq!(frame["type"], "user.message", "{frame}");
         assert!(frame["seq"].as_u64().unwrap() > seen);
     }

@@ -188,7 +188,7 @@ async fn every_answer_from_a_damaged_database_is_right_or_an_error() {
 
 /// P7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_feed_that_meets_damage_says_so_and_ends() {
+async fn a_feed_that_meets_damage_is_reported_and_ends() {
     let server = TestServer::scripted(SCRIPT).await;
     let session = server.session().await;
     server.ask(&session, "first").await;

@@ -10,7 +10,7 @@ use tokio::{
 use tokio_tungstenite::client_async;
 
 use super::{
-    feed::{Feed, Heard, Way},
+    feed::{Feed, ReceivedFrame, Way},
     process::Vitals,
     scale,
 };
@@ -71,10 +71,10 @@ fn last_seen(text: &str) -> u64 {
     let starts: Vec<_> = text.match_indices("{\"seq\":").map(|(at, _)| at).collect();
     let whole = |at: &&usize| text[**at..].contains("\"}");
     let at = *starts.iter().rev().find(whole).unwrap();
-    let heard = Heard {
+    let received = ReceivedFrame {
         text: text[at..].into(),
     };
-    heard.seq().unwrap()
+    received.seq().unwrap()
 }
 
 /// Reads a session to the end of its turn, resuming after disconnects; returns the number of events and bytes.
@@ -91,15 +91,19 @@ async fn read(
         let mut feed = Feed::open(way, http, url, session, Some(&since))
             .await
             .unwrap();
-        while let Some(heard) = feed.next().await {
-            let Some(seq) = heard.seq() else {
-                assert!(heard.text.contains("\"reason\":\"slow\""), "{}", heard.text);
+        while let Some(received) = feed.next().await {
+            let Some(seq) = received.seq() else {
+                assert!(
+                    received.text.contains("\"reason\":\"slow\""),
+                    "{}",
+                    received.text
+                );
                 break;
             };
             assert_eq!(seq, last + 1, "a healthy reader lost something");
             last = seq;
-            bytes += heard.text.len();
-            if heard.is("done") {
+            bytes += received.text.len();
+            if received.is("done") {
                 return (last, bytes);
             }
         }
@@ -123,8 +127,8 @@ async fn flooded(server: &Gangway, http: &reqwest::Client, stalled: usize) -> Ve
     });
     let reading: Vec<_> = reading.collect();
     let path = format!("{url}/api/sessions/{session}/messages");
-    let said = http.post(path).json(&json!({ "prompt": "go" })).send();
-    assert_eq!(said.await.unwrap().status(), 202);
+    let message = http.post(path).json(&json!({ "prompt": "go" })).send();
+    assert_eq!(message.await.unwrap().status(), 202);
     let read = futures_util::future::join_all(reading).await;
     let gone = http.delete(format!("{url}/api/sessions/{session}")).send();
     assert_eq!(gone.await.unwrap().status(), 204);
@@ -158,7 +162,7 @@ async fn stalled_readers_cost_no_memory_and_the_healthy_ones_get_everything() {
 
 /// P8
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stalled_reader_that_wakes_up_is_told_that_it_was_slow_and_resumes() {
+async fn a_stalled_reader_that_wakes_up_learns_that_it_was_slow_and_resumes() {
     // On a busy machine the flood takes longer than readers may stall; here they are to wake up in time.
     let patient = |config: &mut gangway::config::Config| config.limits.stalled_seconds = 600;
     let server = TestServer::scripted_with(&flood(10), patient).await;
@@ -168,7 +172,7 @@ async fn a_stalled_reader_that_wakes_up_is_told_that_it_was_slow_and_resumes() {
         stalled.push(stall(Way::nth(n), server.address, &session).await);
     }
     let url = server.url("");
-    server.say(&session, "go").await;
+    server.send_message(&session, "go").await;
     let (end, _) = read(Way::Sse, &server.http, &url, &session, 0).await;
     for (n, mut stream) in stalled.into_iter().enumerate() {
         let text = drain(&mut stream).await;
@@ -199,7 +203,7 @@ async fn a_reader_that_never_wakes_up_is_cut_off() {
     for n in 0..STALLED {
         stalled.push(stall(Way::nth(n), server.address, &session).await);
     }
-    server.say(&session, "go").await;
+    server.send_message(&session, "go").await;
     let url = server.url("");
     let (end, _) = read(Way::WebSocket, &server.http, &url, &session, 0).await;
     let cut_off = async {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     cases::{self, ALIVE, Case, Expect, LIMIT},
-    wire::{CLOSE, END, Heard, PING, TEXT, Wire, close, frame, head},
+    wire::{CLOSE, END, PING, Received, TEXT, Wire, close, frame, head},
 };
 use crate::support::TestServer;
 
@@ -41,29 +41,29 @@ async fn enter(wire: &mut Wire, nth: usize) {
     let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
     let hello = frame(END | TEXT, hello.to_string().as_bytes());
     assert!(wire.send(&hello, usize::MAX).await);
-    match wire.hear().await {
-        Heard::Text(text) => assert!(text.contains("\"welcome\""), "{text}"),
+    match wire.receive().await {
+        Received::Text(text) => assert!(text.contains("\"welcome\""), "{text}"),
         other => panic!("{other:?}"),
     }
 }
 
 /// Messages other than the session's own events.
-async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
+async fn heard(wire: &mut Wire, until: impl Fn(&Received) -> bool) -> Vec<Received> {
     let mut all = Vec::new();
     loop {
-        let heard = wire.hear().await;
-        let last = until(&heard) || matches!(heard, Heard::End | Heard::Reset);
-        let news = match &heard {
-            Heard::Text(text) => {
+        let received = wire.receive().await;
+        let last = until(&received) || matches!(received, Received::End | Received::Reset);
+        let app_event = match &received {
+            Received::Text(text) => {
                 let frame: Value = serde_json::from_str(text).unwrap();
                 let kind = frame["type"].as_str();
                 // Whatever the relay says is a refusal here, after its greeting.
                 matches!(kind, Some("ready" | "snapshot" | "asks")) || frame.get("v").is_some()
             }
-            other => *other == Heard::Ping,
+            other => *other == Received::Ping,
         };
-        if !news {
-            all.push(heard);
+        if !app_event {
+            all.push(received);
         }
         if last {
             return all;
@@ -72,32 +72,33 @@ async fn heard(wire: &mut Wire, until: impl Fn(&Heard) -> bool) -> Vec<Heard> {
 }
 
 /// What the door should say to this, in order.
-fn expected(door: Door, expect: &[Expect]) -> Vec<Heard> {
+fn expected(door: Door, expect: &[Expect]) -> Vec<Received> {
     let answers = expect.iter().map(|expect| match expect {
-        Expect::Answer(id) => Heard::Text(id.clone()),
-        Expect::Refusal => Heard::Text("invalid_message".into()),
-        Expect::Pong(payload) => Heard::Pong(payload.clone()),
-        Expect::Close(code) => Heard::Close(code.map(|code| (code, String::new()))),
+        Expect::Answer(id) => Received::Text(id.clone()),
+        Expect::Refusal => Received::Text("invalid_message".into()),
+        Expect::Pong(payload) => Received::Pong(payload.clone()),
+        Expect::Close(code) => Received::Close(code.map(|code| (code, String::new()))),
     });
     // The others have no answers of their own.
-    let kept = answers.filter(|heard| door == Door::Applet || !matches!(heard, Heard::Text(_)));
-    kept.collect()
+    let stored =
+        answers.filter(|received| door == Door::Applet || !matches!(received, Received::Text(_)));
+    stored.collect()
 }
 
 /// What was received, reduced to what a case specifies: the id of a response and the code of an error, and the
 /// words of a close are free.
-fn plain(heard: Vec<Heard>) -> Vec<Heard> {
-    let plain = heard.into_iter().map(|heard| match heard {
-        Heard::Text(text) => {
+fn plain(received: Vec<Received>) -> Vec<Received> {
+    let plain = received.into_iter().map(|received| match received {
+        Received::Text(text) => {
             let frame: Value = serde_json::from_str(&text).unwrap();
-            let told = match frame["type"].as_str() {
+            let message = match frame["type"].as_str() {
                 Some("pong") => &frame["id"],
                 Some("error") => &frame["code"],
                 _ => &frame,
             };
-            Heard::Text(told.as_str().unwrap_or(&text).to_owned())
+            Received::Text(message.as_str().unwrap_or(&text).to_owned())
         }
-        Heard::Close(Some((code, _))) => Heard::Close(Some((code, String::new()))),
+        Received::Close(Some((code, _))) => Received::Close(Some((code, String::new()))),
         other => other,
     });
     plain.collect()
@@ -107,31 +108,36 @@ fn plain(heard: Vec<Heard>) -> Vec<Heard> {
 async fn run(mut wire: Wire, door: Door, case: &Case) -> Result<(), String> {
     let closes = matches!(case.expect.last(), Some(Expect::Close(_)));
     // The connection of a violator may be closed before everything is sent.
-    let said = wire.send(&case.send, case.parts).await;
+    let message = wire.send(&case.send, case.parts).await;
     let mut wanted = expected(door, &case.expect);
     // Pongs are the library's and overtake answers, which are ours: each kind is in order.
-    let order = |heard: &Heard| match heard {
-        Heard::Pong(_) => 0,
-        Heard::Close(_) | Heard::End | Heard::Reset => 2,
+    let order = |received: &Received| match received {
+        Received::Pong(_) => 0,
+        Received::Close(_) | Received::End | Received::Reset => 2,
         _ => 1,
     };
     let mut got = Vec::new();
     if !closes {
-        if !said {
+        if !message {
             return Err("the server hung up".into());
         }
         wire.send(&frame(END | PING, ALIVE), usize::MAX).await;
-        got = heard(&mut wire, |heard| *heard == Heard::Pong(ALIVE.to_vec())).await;
-        wanted.push(Heard::Pong(ALIVE.to_vec()));
+        got = heard(&mut wire, |received| {
+            *received == Received::Pong(ALIVE.to_vec())
+        })
+        .await;
+        wanted.push(Received::Pong(ALIVE.to_vec()));
         // It lives, and answers may come after that pong; a goodbye comes after both.
-        while got.len() < wanted.len() && !matches!(got.last(), Some(Heard::End | Heard::Reset)) {
+        while got.len() < wanted.len()
+            && !matches!(got.last(), Some(Received::End | Received::Reset))
+        {
             got.extend(heard(&mut wire, |_| true).await);
         }
         wire.send(&close(1000, b""), usize::MAX).await;
-        wanted.push(Heard::Close(Some((1000, String::new()))));
+        wanted.push(Received::Close(Some((1000, String::new()))));
     }
-    got.extend(heard(&mut wire, |heard| matches!(heard, Heard::Close(_))).await);
-    wanted.push(Heard::End);
+    got.extend(heard(&mut wire, |received| matches!(received, Received::Close(_))).await);
+    wanted.push(Received::End);
     got.extend(heard(&mut wire, |_| false).await);
     let mut got = plain(got);
     got.sort_by_key(order);
@@ -142,8 +148,8 @@ async fn run(mut wire: Wire, door: Door, case: &Case) -> Result<(), String> {
     }
 }
 
-fn brief(heard: &[Heard]) -> String {
-    format!("{heard:?}").chars().take(300).collect()
+fn brief(received: &[Received]) -> String {
+    format!("{received:?}").chars().take(300).collect()
 }
 
 async fn all(door: Door) {
@@ -216,7 +222,7 @@ async fn the_relay_keeps_to_rfc_6455_in_all_cases() {
 
 /// P9
 #[tokio::test]
-async fn a_page_that_has_not_said_who_it_is_is_heard_by_the_same_rules() {
+async fn a_page_that_has_not_said_who_it_is_follows_the_same_rules() {
     let server = TestServer::start().await;
     for (sent, code) in [
         (frame(END | 3, b""), 1002),
@@ -226,13 +232,13 @@ async fn a_page_that_has_not_said_who_it_is_is_heard_by_the_same_rules() {
         let mut wire = Wire::open(server.address, "/ws/web-agent").await;
         wire.send(&sent, usize::MAX).await;
         let last = plain(heard(&mut wire, |_| false).await);
-        let told = Heard::Close(Some((code, String::new())));
-        assert_eq!(last, [told, Heard::End]);
+        let message = Received::Close(Some((code, String::new())));
+        assert_eq!(last, [message, Received::End]);
     }
     // A bare connection has sent nothing yet.
     let mut wire = Wire::open(server.address, "/ws/web-agent").await;
     wire.send(&frame(END | PING, ALIVE), usize::MAX).await;
-    assert_eq!(wire.hear().await, Heard::Pong(ALIVE.to_vec()));
+    assert_eq!(wire.receive().await, Received::Pong(ALIVE.to_vec()));
     enter(&mut wire, 0).await;
 }
 
@@ -269,14 +275,14 @@ async fn the_reason_of_a_close_is_given_back_with_its_code() {
     ] {
         let mut wire = Wire::open(server.address, &path).await;
         wire.send(&close(4321, "goodbye, ä".as_bytes()), 1).await;
-        let last = heard(&mut wire, |heard| matches!(heard, Heard::Close(_))).await;
-        let told = Heard::Close(Some((4321, "goodbye, ä".into())));
-        assert_eq!(last, [told]);
-        assert_eq!(wire.hear().await, Heard::End);
+        let last = heard(&mut wire, |received| matches!(received, Received::Close(_))).await;
+        let message = Received::Close(Some((4321, "goodbye, ä".into())));
+        assert_eq!(last, [message]);
+        assert_eq!(wire.receive().await, Received::End);
         // And a close without a word by one without a word.
         let mut wire = Wire::open(server.address, &path).await;
         wire.send(&frame(END | CLOSE, b""), usize::MAX).await;
         let last = heard(&mut wire, |_| false).await;
-        assert_eq!(last, [Heard::Close(None), Heard::End]);
+        assert_eq!(last, [Received::Close(None), Received::End]);
     }
 }

@@ -96,16 +96,16 @@ async fn throw(address: SocketAddr, junk: Vec<u8>) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let (mut reading, mut writing) = stream.split();
     let mut answer = vec![0; 4096];
-    let said = async {
+    let message = async {
         let _ = writing.write_all(&junk).await;
         let _ = writing.shutdown().await;
     };
-    let heard = async {
+    let received = async {
         // A feed that was opened by chance has no end.
         let timeout = Duration::from_millis(200);
         while let Ok(Ok(1..)) = tokio::time::timeout(timeout, reading.read(&mut answer)).await {}
     };
-    tokio::join!(said, heard);
+    tokio::join!(message, received);
 }
 
 /// What is thrown at a WebSocket.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gangway_applets::{decode, wire::channel::AppletAsk};
+use gangway_applets::{decode, wire::channel::AppletClientMessage};
 use gangway_files::FilePath;
 use gangway_relay::wire::{RelayMessage, check_call};
 use rand::{Rng, RngExt, rngs::StdRng};
@@ -133,7 +133,7 @@ fn look(text: &str) -> bool {
             assert_eq!(id, given, "{text}");
             let name = format!("{ask:?}");
             let name = name.split([' ', '{']).next().unwrap().to_lowercase();
-            let known = AppletAsk::NAMES.to_lowercase();
+            let known = AppletClientMessage::NAMES.to_lowercase();
             assert!(known.split(", ").any(|one| one == name), "{name}");
             true
         }
@@ -147,7 +147,7 @@ fn look(text: &str) -> bool {
             assert_eq!(wrong.code, code);
             assert_eq!(wrong.id, given.filter(|_| !too_large), "{text}");
             // A long invalid message does not cause a long answer.
-            assert!(!wrong.words.is_empty() && wrong.words.chars().count() <= 500);
+            assert!(!wrong.message.is_empty() && wrong.message.chars().count() <= 500);
             false
         }
     }

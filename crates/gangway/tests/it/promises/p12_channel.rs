@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::wire::{END, Heard, TEXT, Wire, frame};
+use super::wire::{END, Received, TEXT, Wire, frame};
 use crate::support::TestServer;
 
 const MOST: usize = 2 << 20;
@@ -10,15 +10,16 @@ const MOST: usize = 2 << 20;
 async fn say(wire: &mut Wire, message: &[u8]) -> Value {
     wire.send(&frame(END | TEXT, message), usize::MAX).await;
     loop {
-        match wire.hear().await {
-            Heard::Text(text) => {
-                let told: Value = serde_json::from_str(&text).unwrap();
-                if told["type"] != "ready" && (told["type"] == "error" || told.get("id").is_some())
+        match wire.receive().await {
+            Received::Text(text) => {
+                let reported: Value = serde_json::from_str(&text).unwrap();
+                if reported["type"] != "ready"
+                    && (reported["type"] == "error" || reported.get("id").is_some())
                 {
-                    return told;
+                    return reported;
                 }
             }
-            Heard::Ping => {}
+            Received::Ping => {}
             other => panic!("{other:?}"),
         }
     }
@@ -26,7 +27,7 @@ async fn say(wire: &mut Wire, message: &[u8]) -> Value {
 
 /// P12
 #[tokio::test]
-async fn one_over_each_limit_of_the_channel_is_told_so_and_it_lives_on() {
+async fn one_over_each_limit_of_the_channel_is_notified_and_it_lives_on() {
     let server = TestServer::with(|config| config.limits.applet_bytes = MOST).await;
     let session = server.session().await;
     let path = format!("/ws/applet?session={session}&applet=a");
@@ -64,32 +65,32 @@ async fn one_over_each_limit_of_the_channel_is_told_so_and_it_lives_on() {
         ),
         ("a name of a file", file(255), file(256), "bad_path"),
     ] {
-        let told = say(&mut wire, &within).await;
-        let fine = told["type"] != "error" || told["code"] == "not_found";
-        assert!(fine, "{name}: {told}");
-        let told = say(&mut wire, &over).await;
+        let message = say(&mut wire, &within).await;
+        let fine = message["type"] != "error" || message["code"] == "not_found";
+        assert!(fine, "{name}: {message}");
+        let message = say(&mut wire, &over).await;
         assert_eq!(
-            (&told["type"], &told["code"]),
+            (&message["type"], &message["code"]),
             (&json!("error"), &json!(code)),
             "{name}"
         );
-        assert!(told["error"].as_str().unwrap().len() < 600, "{name}");
+        assert!(message["error"].as_str().unwrap().len() < 600, "{name}");
     }
-    let told = say(&mut wire, &padded(30)).await;
-    assert_eq!(told["type"], "pong");
+    let message = say(&mut wire, &padded(30)).await;
+    assert_eq!(message["type"], "pong");
     // So large that it is not even read.
     let head = super::wire::head(END | TEXT, 2 * MOST as u64 + 1, true);
     let mask = [0; 4];
     wire.send(&[head, mask.to_vec()].concat(), usize::MAX).await;
     loop {
-        match wire.hear().await {
-            Heard::Close(Some((code, reason))) => {
+        match wire.receive().await {
+            Received::Close(Some((code, reason))) => {
                 assert_eq!((code, reason.is_empty()), (1009, false));
                 break;
             }
-            Heard::Text(_) | Heard::Ping => {}
+            Received::Text(_) | Received::Ping => {}
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(wire.hear().await, Heard::End);
+    assert_eq!(wire.receive().await, Received::End);
 }

@@ -80,7 +80,7 @@ async fn a_body_that_is_announced_as_too_large_is_not_asked_for() {
 
 /// P12
 #[tokio::test]
-async fn junk_in_a_body_is_told_from_json_that_does_not_fit() {
+async fn junk_in_a_body_is_reported_from_json_that_does_not_fit() {
     let server = TestServer::start().await;
     let deep = |n: usize| format!("{{\"title\":{}1{}}}", "[".repeat(n), "]".repeat(n));
     let objects = "{\"a\":".repeat(100_000);
@@ -175,7 +175,7 @@ async fn a_websocket_message_over_the_limit_is_answered_by_1009() {
 
 /// P12
 #[tokio::test]
-async fn one_connection_too_many_is_told_so_and_one_that_leaves_makes_room() {
+async fn one_connection_too_many_is_notified_and_one_that_leaves_makes_room() {
     let server = TestServer::with(|config| config.limits.connections = 3).await;
     let host = server.address.to_string();
     let request = raw::request("GET", "/healthz", &[("Host", &host)], b"");
@@ -226,7 +226,7 @@ async fn websockets_count_as_connections_for_as_long_as_they_are_open() {
 
 /// P12
 #[tokio::test]
-async fn requests_over_the_rate_are_told_to_wait() {
+async fn requests_over_the_rate_are_rejected_with_a_delay() {
     let server = TestServer::with(|config| {
         config.limits.requests_per_second = 1;
         config.limits.request_burst = 5;
@@ -251,7 +251,7 @@ async fn requests_over_the_rate_are_told_to_wait() {
 
 /// P12
 #[tokio::test]
-async fn prompts_over_the_queue_are_told_to_wait() {
+async fn prompts_over_the_queue_are_rejected_with_a_delay() {
     let script = "turns: [{steps: [{ask: {question: 'on?'}}]}]";
     let server =
         TestServer::scripted_with(script, |config| config.sessions.queued_prompts = 2).await;
@@ -266,12 +266,12 @@ async fn prompts_over_the_queue_are_told_to_wait() {
     let answer = post(&server, &path, br#"{"prompt":"go"}"#).await;
     answer.assert_error(429, "queue_full");
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let said = history["entries"]
+    let message = history["entries"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|e| e["role"] == "user");
-    assert_eq!(said.count(), 3);
+    assert_eq!(message.count(), 3);
 }
 
 /// Sends requests from this many clients at once, this often each; the 99th percentile of the latency.

@@ -33,23 +33,26 @@ enum Who {
 fn origins(port: u16) -> Vec<(Option<String>, Who)> {
     use Who::{Foreign, Guest, Own, Program};
     let other = if port == 3000 { 3001 } else { 3000 };
-    let said = |text: String| Some(text);
+    let message = |text: String| Some(text);
     vec![
         (None, Program),
-        (said(format!("http://127.0.0.1:{port}")), Own),
-        (said(format!("http://localhost:{port}")), Own),
-        (said("https://guest.example".into()), Guest),
-        (said("https://evil.example".into()), Foreign),
-        (said("http://guest.example".into()), Foreign),
-        (said("https://guest.example.evil.example".into()), Foreign),
-        (said(format!("http://localhost:{other}")), Foreign),
-        (said(format!("https://localhost:{port}")), Foreign),
-        (said("null".into()), Foreign),
+        (message(format!("http://127.0.0.1:{port}")), Own),
+        (message(format!("http://localhost:{port}")), Own),
+        (message("https://guest.example".into()), Guest),
+        (message("https://evil.example".into()), Foreign),
+        (message("http://guest.example".into()), Foreign),
         (
-            said(format!("http://localhost:{port}@evil.example")),
+            message("https://guest.example.evil.example".into()),
             Foreign,
         ),
-        (said(String::new()), Foreign),
+        (message(format!("http://localhost:{other}")), Foreign),
+        (message(format!("https://localhost:{port}")), Foreign),
+        (message("null".into()), Foreign),
+        (
+            message(format!("http://localhost:{port}@evil.example")),
+            Foreign,
+        ),
+        (message(String::new()), Foreign),
     ]
 }
 
@@ -116,7 +119,7 @@ fn endpoints() -> Vec<(String, String)> {
 
 /// P14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_endpoint_lets_in_whom_it_should_and_nobody_else() {
+async fn every_endpoint_admits_authorized_callers_and_no_one_else() {
     let server = TestServer::with(|config| {
         config.default_agent = "demo".into();
         config.allowed_origins = vec!["https://guest.example".into()];
@@ -124,7 +127,7 @@ async fn every_endpoint_lets_in_whom_it_should_and_nobody_else() {
     .await;
     let port = server.address.port();
     let session = server.session().await;
-    let stream = server.say(&session, "hello").await;
+    let stream = server.send_message(&session, "hello").await;
     let mut cases = Vec::new();
     for (method, template) in endpoints() {
         // A session that is not there keeps deletes and stops without effect; feeds need one that is.

@@ -97,8 +97,8 @@ async fn stage(hosts: &[&str]) -> Stage {
     let grant = json!({ "origin": SHOP, "scopes": { "model:list": "granted-always" } });
     with_key(&server, "PATCH", "/api/permissions", &grant.to_string()).await;
     let mut page = Broker::of(&server, SHOP).await;
-    let wish = json!({ "scopes": ["model:prompt"] });
-    page.begin("permissions.request", wish).await;
+    let request = json!({ "scopes": ["model:prompt"] });
+    page.begin("permissions.request", request).await;
     let ask = page.until("ask").await;
     Stage {
         ask: ask["ask"].as_str().unwrap().to_owned(),

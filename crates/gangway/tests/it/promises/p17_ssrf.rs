@@ -123,8 +123,8 @@ fn mcp(request: &str) -> String {
         Some("notifications/initialized") => return bare("202 Accepted", "x: y"),
         _ => return answer("400 Bad Request", "text/plain", "no"),
     };
-    let said = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-    answer("200 OK", "application/json", &said.to_string())
+    let text = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+    answer("200 OK", "application/json", &text.to_string())
 }
 
 #[tokio::test]
@@ -241,15 +241,15 @@ struct Tokens(Mutex<HashMap<ServerId, String>>);
 
 impl TokenStore for Tokens {
     fn load(&self, server: ServerId) -> BoxFuture<'_, Result<Option<String>, String>> {
-        let kept = self.0.lock().unwrap().get(&server).cloned();
-        Box::pin(std::future::ready(Ok(kept)))
+        let stored = self.0.lock().unwrap().get(&server).cloned();
+        Box::pin(std::future::ready(Ok(stored)))
     }
 
     fn save(&self, server: ServerId, secret: Option<String>) -> BoxFuture<'_, Result<(), String>> {
-        let mut kept = self.0.lock().unwrap();
+        let mut stored = self.0.lock().unwrap();
         match secret {
-            Some(secret) => kept.insert(server, secret),
-            None => kept.remove(&server),
+            Some(secret) => stored.insert(server, secret),
+            None => stored.remove(&server),
         };
         Box::pin(std::future::ready(Ok(())))
     }
@@ -271,7 +271,7 @@ async fn wanting(named: &'static str, target: String) -> Web {
             true => target.clone(),
             false => format!("{base}/{what}"),
         };
-        let said = |value: Value| answer("200 OK", "application/json", &value.to_string());
+        let message = |value: Value| answer("200 OK", "application/json", &value.to_string());
         match path(request) {
             "/mcp" => bare(
                 "401 Unauthorized",
@@ -282,9 +282,9 @@ async fn wanting(named: &'static str, target: String) -> Web {
                     "server" => target.clone(),
                     _ => base.clone(),
                 };
-                said(json!({ "resource": format!("{base}/mcp"), "authorization_servers": [server] }))
+                message(json!({ "resource": format!("{base}/mcp"), "authorization_servers": [server] }))
             }
-            "/.well-known/oauth-authorization-server" => said(json!({
+            "/.well-known/oauth-authorization-server" => message(json!({
                 "issuer": base, "authorization_endpoint": place("login"), "token_endpoint": place("token"),
                 "registration_endpoint": place("register"), "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"] })),
@@ -293,7 +293,7 @@ async fn wanting(named: &'static str, target: String) -> Web {
                 "application/json",
                 &json!({ "client_id": "us", "redirect_uris": ["http://127.0.0.1:7/back"] }).to_string(),
             ),
-            "/token" => said(json!({ "access_token": "sesame", "token_type": "Bearer" })),
+            "/token" => message(json!({ "access_token": "sesame", "token_type": "Bearer" })),
             _ => answer("404 Not Found", "text/plain", "no"),
         }
     })

@@ -36,9 +36,9 @@ impl Seen {
         // A command that refuses does not read what it was given.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        self.add(&format!("{:?}", command.get_args()), said.clone());
-        said
+        let message = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        self.add(&format!("{:?}", command.get_args()), message.clone());
+        message
     }
 
     /// Makes a request; the whole answer, head and body.
@@ -85,8 +85,8 @@ impl Stage {
                     "cli" => {
                         let mut set = Gangway::command(&data);
                         set.args(["secrets", "set", &variable]);
-                        let said = seen.run(set, &planted.key(&name));
-                        assert!(said.contains("Stored "), "{said}");
+                        let message = seen.run(set, &planted.key(&name));
+                        assert!(message.contains("Stored "), "{message}");
                     }
                     _ => {}
                 }
@@ -264,8 +264,8 @@ impl Stage {
         ] {
             let text = format!("providers:\n  a:\n    type: openai\n    {line}\n");
             fs::write(&file, text).unwrap();
-            let said = self.command(&["config", "check", file.to_str().unwrap()]);
-            assert!(said.starts_with("gangway: "), "{said}");
+            let message = self.command(&["config", "check", file.to_str().unwrap()]);
+            assert!(message.starts_with("gangway: "), "{message}");
         }
         fs::remove_file(file).unwrap();
     }

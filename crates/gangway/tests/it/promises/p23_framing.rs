@@ -49,10 +49,10 @@ async fn answer_on(server: &TestServer, way: Way, session: &str) -> (String, Str
         let since = last.to_string();
         let feed = Feed::open(way, &server.http, &server.url(""), session, Some(&since)).await;
         let mut feed = feed.unwrap();
-        while let Some(heard) = feed.next().await {
-            let frame = heard.value();
+        while let Some(received) = feed.next().await {
+            let frame = received.value();
             let text = |key: &str| frame[key].as_str().unwrap().to_owned();
-            last = heard.seq().unwrap_or(last);
+            last = received.seq().unwrap_or(last);
             match frame["type"].as_str().unwrap() {
                 "user.message" => prompt = text("prompt"),
                 "assistant.message_delta" => pieces.push_str(&text("delta")),
@@ -84,7 +84,7 @@ async fn every_text_arrives_byte_for_byte_on_every_way_out() {
         let server =
             TestServer::scripted(&format!("turns: [{{steps: [{{delta: {escaped}}}]}}]")).await;
         let session = server.session().await;
-        server.say(&session, &text).await;
+        server.send_message(&session, &text).await;
         for way in [Way::Sse, Way::WebSocket] {
             let (prompt, pieces, message) = answer_on(&server, way, &session).await;
             assert!(prompt == text, "{name}: prompt on {way:?}");

@@ -43,8 +43,8 @@ fn p24_the_suite_finds_nothing_else() {
         .env("GANGWAY_BIN", env!("CARGO_BIN_EXE_gangway"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{message}");
     // Both sides, both revisions.
-    assert_eq!(said.matches("Total: ").count(), 4, "{said}");
+    assert_eq!(message.matches("Total: ").count(), 4, "{message}");
 }

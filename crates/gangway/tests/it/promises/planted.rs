@@ -110,17 +110,17 @@ async fn repeat(
     }
     let half = wire.text("half ");
     if body.contains("please refuse") {
-        let words =
+        let message =
             json!({ "error": { "message": format!("{} no such key {key}", "x".repeat(460)) } });
-        return answer(StatusCode::UNAUTHORIZED, words.to_string());
+        return answer(StatusCode::UNAUTHORIZED, message.to_string());
     }
     if body.contains("please break") {
-        let words = format!("{} no such key {key}", "x".repeat(465));
-        return answer(StatusCode::OK, half + &wire.error(&words));
+        let message = format!("{} no such key {key}", "x".repeat(465));
+        return answer(StatusCode::OK, half + &wire.error(&message));
     }
     let (a, b) = key.split_at(key.len() / 3);
-    let mut said = vec![half, wire.text(a), wire.text(b)];
-    said.extend(wire.call(&json!({ "path": key })));
-    said.extend([wire.text(&format!(" {key}")), wire.end()]);
-    answer(StatusCode::OK, said.concat())
+    let mut entry = vec![half, wire.text(a), wire.text(b)];
+    entry.extend(wire.call(&json!({ "path": key })));
+    entry.extend([wire.text(&format!(" {key}")), wire.end()]);
+    answer(StatusCode::OK, entry.concat())
 }

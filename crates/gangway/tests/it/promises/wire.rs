@@ -61,7 +61,7 @@ pub fn close(code: u16, reason: &[u8]) -> Vec<u8> {
 
 /// What a server says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     Text(String),
     Binary(usize),
     Ping,
@@ -127,23 +127,23 @@ impl Wire {
     }
 
     /// The next message.
-    pub async fn hear(&mut self) -> Heard {
+    pub async fn receive(&mut self) -> Received {
         loop {
-            if let Some(heard) = self.take() {
-                return heard;
+            if let Some(received) = self.take() {
+                return received;
             }
             let mut chunk = [0; 4096];
             let read = tokio::time::timeout(TIMEOUT, self.stream.read(&mut chunk)).await;
             match read.expect("the server says nothing") {
-                Ok(0) => return Heard::End,
+                Ok(0) => return Received::End,
                 Ok(n) => self.read.extend(&chunk[..n]),
-                Err(_) => return Heard::Reset,
+                Err(_) => return Received::Reset,
             }
         }
     }
 
     /// A whole frame, if it is there; a server's frames are never masked or in parts.
-    fn take(&mut self) -> Option<Heard> {
+    fn take(&mut self) -> Option<Received> {
         let bytes = self.read.make_contiguous();
         let (first, length) = (*bytes.first()?, *bytes.get(1)?);
         let (head, length) = match length {
@@ -161,15 +161,15 @@ impl Wire {
         self.read.drain(..head + length);
         assert_eq!(first & 0xf0, END, "a frame of a server: {first:#x}");
         Some(match first & 0xf {
-            TEXT => Heard::Text(String::from_utf8(payload).unwrap()),
-            BINARY => Heard::Binary(payload.len()),
-            PING => Heard::Ping,
-            PONG => Heard::Pong(payload),
-            CLOSE if payload.is_empty() => Heard::Close(None),
+            TEXT => Received::Text(String::from_utf8(payload).unwrap()),
+            BINARY => Received::Binary(payload.len()),
+            PING => Received::Ping,
+            PONG => Received::Pong(payload),
+            CLOSE if payload.is_empty() => Received::Close(None),
             CLOSE => {
                 let code = u16::from_be_bytes([payload[0], payload[1]]);
                 let reason = String::from_utf8(payload[2..].to_vec()).unwrap();
-                Heard::Close(Some((code, reason)))
+                Received::Close(Some((code, reason)))
             }
             other => panic!("a frame of a server: {other:#x}"),
         })

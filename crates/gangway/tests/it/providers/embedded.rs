@@ -7,9 +7,9 @@ use crate::support::{Gangway, TestServer, test_weights};
 /// A server whose shelf holds the small model that tests use.
 async fn server() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = folder.path().join("models");
-    std::fs::create_dir_all(&shelf).unwrap();
-    std::os::unix::fs::symlink(test_weights(), shelf.join("small.gguf")).unwrap();
+    let store = folder.path().join("models");
+    std::fs::create_dir_all(&store).unwrap();
+    std::os::unix::fs::symlink(test_weights(), store.join("small.gguf")).unwrap();
     TestServer::in_folder(folder, |config| config.default_agent = "builtin".into()).await
 }
 
@@ -19,7 +19,7 @@ fn capital() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_model_answers_in_a_session_and_on_the_openai_door_without_any_set_up() {
+async fn a_real_model_answers_in_a_session_and_on_the_openai_api_without_any_set_up() {
     let server = server().await;
     let (_, providers) = server.get("/api/providers").await;
     assert_eq!(
@@ -51,11 +51,11 @@ async fn a_real_model_answers_in_a_session_and_on_the_openai_door_without_any_se
         "properties": { "city": { "type": "string", "maxLength": 40 }, "unit": { "enum": ["celsius", "fahrenheit"] } },
     });
     let tool = json!({ "type": "function", "function": { "name": "weather", "description": "Tells the weather in a city", "parameters": parameters } });
-    let wish = json!({
+    let request = json!({
         "temperature": 0, "max_tokens": 80, "tools": [tool], "tool_choice": "required",
         "messages": [{ "role": "user", "content": "How warm is it in Paris, in celsius?" }],
     });
-    let (status, answer) = server.post("/v1/chat/completions", wish).await;
+    let (status, answer) = server.post("/v1/chat/completions", request).await;
     assert_eq!(status, 200, "{answer}");
     let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
     assert_eq!(call["name"], "weather", "{answer}");
@@ -70,19 +70,19 @@ async fn a_real_model_answers_in_a_session_and_on_the_openai_door_without_any_se
 #[tokio::test]
 async fn weights_that_are_cut_short_are_refused_with_a_reason_and_the_server_lives_on() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = folder.path().join("models");
-    std::fs::create_dir_all(&shelf).unwrap();
+    let store = folder.path().join("models");
+    std::fs::create_dir_all(&store).unwrap();
     let whole = std::fs::read(test_weights()).unwrap();
-    std::fs::write(shelf.join("cut.gguf"), &whole[..1 << 20]).unwrap();
-    std::fs::write(shelf.join("wrong.gguf"), "not a model at all").unwrap();
+    std::fs::write(store.join("cut.gguf"), &whole[..1 << 20]).unwrap();
+    std::fs::write(store.join("wrong.gguf"), "not a model at all").unwrap();
     let server = TestServer::in_folder(folder, |_| {}).await;
-    for (name, words) in [("cut", "truncated"), ("wrong", "not a GGUF file")] {
-        let mut wish = capital();
-        wish["model"] = json!(format!("embedded/{name}"));
-        let (status, answer) = server.post("/v1/chat/completions", wish).await;
+    for (name, text) in [("cut", "truncated"), ("wrong", "not a GGUF file")] {
+        let mut request = capital();
+        request["model"] = json!(format!("embedded/{name}"));
+        let (status, answer) = server.post("/v1/chat/completions", request).await;
         assert_eq!(status, 502, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains(text), "{message}");
     }
     assert_eq!(server.get("/readyz").await.0, 200);
 }
@@ -116,18 +116,18 @@ fn with_a_word_twice() -> Vec<u8> {
 #[tokio::test]
 async fn weights_that_would_kill_the_server_are_refused_with_a_reason_and_good_ones_still_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = folder.path().join("models");
-    std::fs::create_dir_all(&shelf).unwrap();
-    std::fs::write(shelf.join("twice.gguf"), with_a_word_twice()).unwrap();
-    std::os::unix::fs::symlink(test_weights(), shelf.join("small.gguf")).unwrap();
+    let store = folder.path().join("models");
+    std::fs::create_dir_all(&store).unwrap();
+    std::fs::write(store.join("twice.gguf"), with_a_word_twice()).unwrap();
+    std::os::unix::fs::symlink(test_weights(), store.join("small.gguf")).unwrap();
     let mut server = Gangway::serve(folder.path(), &[]);
     let ask = async |name: &str| {
-        let mut wish = capital();
-        wish["model"] = json!(format!("embedded/{name}"));
+        let mut body = capital();
+        body["model"] = json!(format!("embedded/{name}"));
         let request = server
             .http
             .post(format!("{}/v1/chat/completions", server.url));
-        let response = request.json(&wish).send().await.unwrap();
+        let response = request.json(&body).send().await.unwrap();
         (
             response.status().as_u16(),
             response.json::<Value>().await.unwrap(),
@@ -147,7 +147,7 @@ async fn weights_that_would_kill_the_server_are_refused_with_a_reason_and_good_o
 }
 
 #[tokio::test]
-async fn what_the_asker_did_wrong_is_told_as_such() {
+async fn what_the_asker_did_wrong_is_reported() {
     let server = server().await;
     let mut long = capital();
     long["messages"][0]["content"] = json!("Paris and London. ".repeat(20_000));
@@ -155,11 +155,11 @@ async fn what_the_asker_did_wrong_is_told_as_such() {
     let schema = json!({ "type": "object", "if": { "type": "string" } });
     strange["response_format"] =
         json!({ "type": "json_schema", "json_schema": { "name": "a", "schema": schema } });
-    for (wish, code) in [
+    for (request, code) in [
         (long, "context_length_exceeded"),
         (strange, "invalid_request_error"),
     ] {
-        let (status, answer) = server.post("/v1/chat/completions", wish).await;
+        let (status, answer) = server.post("/v1/chat/completions", request).await;
         assert_eq!(status, 400, "{answer}");
         assert_eq!(answer["error"]["type"], "invalid_request_error");
         assert_eq!(answer["error"]["code"], code, "{answer}");

@@ -30,7 +30,7 @@ async fn in_a_session_the_text_before_a_fault_is_kept_and_marked_and_the_fault_h
         let text = wire.text("grüße");
         let inside = text.find('ß').unwrap() + 1;
         let call = wire.call(&json!({ "a": 1 })).concat();
-        for (rest, code, words) in [
+        for (rest, code, reason) in [
             (&text.as_bytes()[..inside], "model_failed", ""),
             (
                 &call.as_bytes()[..call.len() / 2],
@@ -51,7 +51,7 @@ async fn in_a_session_the_text_before_a_fault_is_kept_and_marked_and_the_fault_h
             let fake = Fake::streams_bytes(&[half.as_bytes(), rest]);
             let server = server(wire, &fake.start().await).await;
             let session = server.session().await;
-            let stream = server.say(&session, "go").await;
+            let stream = server.send_message(&session, "go").await;
             let path = format!("/api/stream/{stream}");
             let frames = server.sse(&path, None).await.rest().await;
             let find = |event: &str| {
@@ -63,8 +63,8 @@ async fn in_a_session_the_text_before_a_fault_is_kept_and_marked_and_the_fault_h
             assert_eq!(message["partial"], true, "{wire:?}");
             let error = &find("session.error").data;
             assert_eq!(error["code"], code, "{wire:?}: {error}");
-            let said = error["message"].as_str().unwrap();
-            assert!(said.contains(words), "{wire:?}: {said}");
+            let entry = error["message"].as_str().unwrap();
+            assert!(entry.contains(reason), "{wire:?}: {entry}");
             assert_eq!(frames.last().unwrap().data["outcome"], "failed");
             assert_kept(&server, &session).await;
         }
@@ -76,16 +76,16 @@ async fn assert_kept(server: &TestServer, session: &str) {
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
     let entries = history["entries"].as_array().unwrap();
     let is_half = |entry: &&Value| entry.to_string().contains("half an answer");
-    let kept = entries.iter().find(is_half).unwrap();
-    assert_eq!(kept["partial"], true, "{kept}");
+    let stored = entries.iter().find(is_half).unwrap();
+    assert_eq!(stored["partial"], true, "{stored}");
 }
 
 #[tokio::test]
 async fn a_flood_of_empty_lines_leaves_the_rest_of_the_server_its_turn() {
     let fake = Fake::endless(b"\n");
     let server = crate::support::TestServer::with_model(&fake.start().await, None).await;
-    let wish = serde_json::json!({ "messages": [{ "role": "user", "content": "hi" }] });
-    let flooded = [(); 2].map(|()| server.post("/v1/chat/completions", wish.clone()));
+    let request = serde_json::json!({ "messages": [{ "role": "user", "content": "hi" }] });
+    let flooded = [(); 2].map(|()| server.post("/v1/chat/completions", request.clone()));
     let mut flooded = std::pin::pin!(futures_util::future::join_all(flooded));
     // The test has one thread: blocking it would prevent the response.
     let mut answered = 0;

@@ -61,8 +61,8 @@ async fn mcp_clients_see_and_use_the_tools_of_a_page_and_read_what_it_shows() {
         for name in ["page-lamp__look", "page-lamp__switch"] {
             assert!(tools.iter().any(|tool| tool == name), "{tools:?}");
         }
-        let wish = json!({ "on": true, "reason": "it is dark" });
-        let done = client.call("page-lamp__switch", wish).await.unwrap();
+        let request = json!({ "on": true, "reason": "it is dark" });
+        let done = client.call("page-lamp__switch", request).await.unwrap();
         assert!(done.to_string().contains("true"), "{done}");
         let wrong = client
             .call("page-lamp__switch", json!({ "on": 7, "reason": "x" }))
@@ -121,8 +121,8 @@ async fn keys_for_tools_reach_the_pages_that_they_name() {
         ("page-lamp/look", true),
         ("memory/*", false),
     ] {
-        let wish = json!({ "name": "k", "scopes": [format!("tools:{pattern}")] });
-        let (_, key) = server.post("/api/keys", wish).await;
+        let request = json!({ "name": "k", "scopes": [format!("tools:{pattern}")] });
+        let (_, key) = server.post("/api/keys", request).await;
         let key = key["key"].as_str().unwrap().to_owned();
         let client = Mcp::with_key(&server, "/mcp", Era::Current, Some(&key)).await;
         let tools = client.tools().await;
@@ -217,7 +217,7 @@ async fn the_page_of_an_app_offers_itself_to_the_chat_that_it_was_launched_from(
 }
 
 #[tokio::test]
-async fn the_page_of_an_app_drives_nobody_and_takes_no_other_s_place() {
+async fn the_page_of_an_app_controls_no_page_and_takes_no_other_s_place() {
     let open = gangway::config::Authentication::OpenToThisMachine;
     let server = weblets::server_with(|config| config.authentication = open).await;
     let host = apps::app_host(&server);
@@ -243,9 +243,9 @@ async fn the_page_of_an_app_drives_nobody_and_takes_no_other_s_place() {
         newer.ask("relay.join", join("host")).await["type"],
         "relay.joined"
     );
-    assert_eq!(code(&page.hear().await), "SESSION_NOT_ACTIVE");
+    assert_eq!(code(&page.receive().await), "SESSION_NOT_ACTIVE");
     let foreign =
-        apps::Line::open(&server, &host, "/agent/ws", Some("http://evil.localhost")).await;
+        apps::WebletSocket::open(&server, &host, "/agent/ws", Some("http://evil.localhost")).await;
     assert_eq!(foreign.err(), Some(403));
 }
 

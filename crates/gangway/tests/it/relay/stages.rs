@@ -44,7 +44,7 @@ fn staged(mut host: Client) {
 }
 
 #[tokio::test]
-async fn mcp_clients_are_told_when_a_page_offers_other_tools() {
+async fn mcp_clients_are_notified_when_a_page_offers_other_tools() {
     let server = TestServer::start().await;
     staged(Client::host(&server, "box").await);
     let client = Mcp::new(&server, "/mcp", Era::Older).await;
@@ -106,7 +106,7 @@ async fn an_update_counts_as_other_tools_only_when_they_are_others() {
         host.push("state.updated", update(more.clone())).await;
         // What comes after it on the same connection is passed on after it was read.
         host.push("user.message", json!({ "text": "read" })).await;
-        agent.hear_of("user.message").await;
+        agent.receive_type("user.message").await;
         assert_eq!(*changes.borrow(), before + count, "{more}");
     }
 }

@@ -74,11 +74,11 @@ async fn example_books(program: &Path, arguments: &[&str]) {
     })
     .await;
     assert_eq!((code, wrong), (Some(0), vec![]), "{report}");
-    let said = String::from_utf8(booked.await.unwrap().stdout).unwrap();
-    assert!(said.contains("Booked: CHECK-1"), "{said}");
+    let message = String::from_utf8(booked.await.unwrap().stdout).unwrap();
+    assert!(message.contains("Booked: CHECK-1"), "{message}");
     assert!(
-        said.contains(r#""itemId":"m2""#) || said.contains(r#""itemId": "m2""#),
-        "{said}"
+        message.contains(r#""itemId":"m2""#) || message.contains(r#""itemId": "m2""#),
+        "{message}"
     );
 }
 

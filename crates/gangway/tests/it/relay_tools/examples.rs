@@ -14,7 +14,7 @@ async fn run(
     server: &TestServer,
     language: &str,
     session: &str,
-    wish: &str,
+    request: &str,
 ) -> (Option<i32>, String) {
     let python = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -29,7 +29,7 @@ async fn run(
         command.arg(python);
     }
     command
-        .arg(wish)
+        .arg(request)
         .env("GANGWAY_URL", server.url("").trim_end_matches('/'))
         .env("GANGWAY_KEY", LOCAL_TOKEN)
         .env("GANGWAY_SESSION", session)
@@ -39,8 +39,8 @@ async fn run(
         stdout,
         stderr,
     } = command.output().await.unwrap();
-    let said = String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap();
-    (status.code(), said)
+    let message = String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap();
+    (status.code(), message)
 }
 
 /// A booking in progress: two seats are chosen, and one ticket of two. Returns the calls.
@@ -48,7 +48,7 @@ fn half_booked(mut host: Wire) -> tokio::task::JoinHandle<Vec<Value>> {
     tokio::spawn(async move {
         let (mut stage, mut adults, mut code) = ("ticket", 1, None);
         let mut called = Vec::new();
-        while let Some(asked) = host.hear().await {
+        while let Some(asked) = host.receive().await {
             let call = &asked["payload"];
             if asked["type"] == "tool.call" {
                 called.push(json!([call["toolName"], call["params"]]));
@@ -92,13 +92,13 @@ fn half_booked(mut host: Wire) -> tokio::task::JoinHandle<Vec<Value>> {
 async fn goes_on_with_a_booking_and_leaves_a_finished_one(language: &str) {
     let server = TestServer::start().await;
     let page = half_booked(Wire::join(&server.url(""), "host", "box").await);
-    let wish = "five seats for a comedy";
-    let (code, said) = run(&server, language, "box", wish).await;
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Booked: K7"), "{said}");
-    let (code, said) = run(&server, language, "box", wish).await;
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Already booked: K7"), "{said}");
+    let request = "five seats for a comedy";
+    let (code, message) = run(&server, language, "box", request).await;
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("Booked: K7"), "{message}");
+    let (code, message) = run(&server, language, "box", request).await;
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("Already booked: K7"), "{message}");
     // Another page takes its place.
     drop(Wire::join(&server.url(""), "host", "box").await);
     let count = |n: u8| json!(["setQuantity", { "typeId": "adult", "quantity": n }]);
@@ -112,12 +112,12 @@ async fn goes_on_with_a_booking_and_leaves_a_finished_one(language: &str) {
 async fn uses_a_tool_of_a_page_that_it_does_not_know(language: &str) {
     let server = TestServer::start().await;
     let _page = Page::open(&server.url(""), "lamp", Flaw::Nothing).await;
-    let (code, said) = run(&server, language, "lamp", r#"switch {"on": true}"#).await;
-    assert_eq!(code, Some(0), "{said}");
+    let (code, message) = run(&server, language, "lamp", r#"switch {"on": true}"#).await;
+    assert_eq!(code, Some(0), "{message}");
     let mut agent = Wire::join(&server.url(""), "agent", "lamp").await;
     let shown = agent.ask("snapshot.get", json!({})).await.unwrap();
-    assert_eq!(shown["payload"]["uiSpec"]["state"]["on"], true, "{said}");
-    for (wish, code, words) in [
+    assert_eq!(shown["payload"]["uiSpec"]["state"]["on"], true, "{message}");
+    for (request, code, text) in [
         (r#"switch {"on": 7}"#, Some(1), "INVALID_PARAMS"),
         ("switch on", Some(1), ""),
         (
@@ -126,12 +126,12 @@ async fn uses_a_tool_of_a_page_that_it_does_not_know(language: &str) {
             "switch (on): Switches the lamp.",
         ),
     ] {
-        let (ended, said) = run(&server, language, "lamp", wish).await;
-        assert_eq!(ended, code, "{wish}: {said}");
-        assert!(said.contains(words), "{wish}: {said}");
+        let (ended, message) = run(&server, language, "lamp", request).await;
+        assert_eq!(ended, code, "{request}: {message}");
+        assert!(message.contains(text), "{request}: {message}");
         assert!(
-            !said.contains("Traceback") && !said.contains("panicked"),
-            "{said}"
+            !message.contains("Traceback") && !message.contains("panicked"),
+            "{message}"
         );
     }
     let shown = agent.ask("snapshot.get", json!({})).await.unwrap();
@@ -141,12 +141,12 @@ async fn uses_a_tool_of_a_page_that_it_does_not_know(language: &str) {
 }
 
 #[tokio::test]
-async fn the_agent_in_python_goes_on_with_a_booking_and_leaves_a_finished_one() {
+async fn the_agent_in_python_continues_with_a_booking_and_leaves_a_finished_one() {
     goes_on_with_a_booking_and_leaves_a_finished_one("python").await;
 }
 
 #[tokio::test]
-async fn the_agent_in_rust_goes_on_with_a_booking_and_leaves_a_finished_one() {
+async fn the_agent_in_rust_continues_with_a_booking_and_leaves_a_finished_one() {
     goes_on_with_a_booking_and_leaves_a_finished_one("rust").await;
 }
 

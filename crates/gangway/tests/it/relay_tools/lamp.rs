@@ -46,7 +46,7 @@ impl Page {
         let mut wire = Wire::join(url, "host", session).await;
         Self(tokio::spawn(async move {
             let mut lamp = Lamp::default();
-            while let Some(message) = wire.hear().await {
+            while let Some(message) = wire.receive().await {
                 let Some(id) = message["id"].as_str() else {
                     continue;
                 };
@@ -79,12 +79,12 @@ impl Page {
 
 impl Lamp {
     fn state(&self, flaw: Flaw) -> Value {
-        let kept = if flaw == Flaw::UpdatesGrow {
+        let stored = if flaw == Flaw::UpdatesGrow {
             10_000
         } else {
             10
         };
-        let newest = self.history.len().saturating_sub(kept);
+        let newest = self.history.len().saturating_sub(stored);
         let mut spec = json!({ "stage": if self.on { "light" } else { "dark" }, "state": { "on": self.on }, "switched": self.switched });
         if flaw == Flaw::LeaksBackendData {
             spec["items"] = json!([{ "id": "a", "backendData": { "secret": 1 } }]);
@@ -134,8 +134,9 @@ impl Lamp {
     }
 
     fn call(&mut self, call: &Value, flaw: Flaw) -> (&'static str, Value, bool) {
-        let refused =
-            |code: &str, words: &str| ("error", json!({ "code": code, "message": words }), false);
+        let refused = |code: &str, message: &str| {
+            ("error", json!({ "code": code, "message": message }), false)
+        };
         let before = self.state(flaw);
         if call["toolName"] != "switch" && flaw != Flaw::TakesUnknownTools {
             let code = match flaw {

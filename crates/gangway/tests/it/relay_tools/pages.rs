@@ -74,22 +74,22 @@ told! {
 }
 
 #[tokio::test]
-async fn a_page_that_does_not_answer_is_told() {
+async fn a_page_that_does_not_answer_is_reported() {
     let (code, wrong, report) = check(Flaw::DoesNotAnswer, &[]).await;
     assert_eq!(
         (code, wrong),
         (Some(1), vec!["snapshot".to_owned()]),
         "{report}"
     );
-    let words = report["findings"][0]["words"].as_str().unwrap();
-    assert!(words.contains("replyTo"), "{words}");
+    let message = report["findings"][0]["words"].as_str().unwrap();
+    assert!(message.contains("replyTo"), "{message}");
 }
 
 #[tokio::test]
 async fn a_check_that_cannot_be_made_says_why() {
     let server = TestServer::start().await;
     let url = server.url("");
-    for (arguments, words) in [
+    for (arguments, message) in [
         (vec![url.as_str()], "no page has joined default"),
         (
             vec!["ws://127.0.0.1:9"],
@@ -105,9 +105,9 @@ async fn a_check_that_cannot_be_made_says_why() {
         let output = tokio::task::spawn_blocking(move || command.output().unwrap())
             .await
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(words), "{said}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(message), "{text}");
     }
 }
 

@@ -108,14 +108,14 @@ async fn a_replay_does_the_same_again_and_says_where_it_comes_out_differently() 
     );
 
     let page = Page::open(&server.url, "default", Flaw::Nothing).await;
-    let told = said(data, &replay).await;
+    let message = said(data, &replay).await;
     assert!(
-        told.contains("3 calls, 0 with a different result"),
-        "{told}"
+        message.contains("3 calls, 0 with a different result"),
+        "{message}"
     );
     assert!(
-        told.contains("then: INVALID_PARAMS   now: INVALID_PARAMS"),
-        "{told}"
+        message.contains("then: INVALID_PARAMS   now: INVALID_PARAMS"),
+        "{message}"
     );
     drop(page);
 
@@ -126,15 +126,15 @@ async fn a_replay_does_the_same_again_and_says_where_it_comes_out_differently() 
     )
     .await;
     assert_eq!(output.status.code(), Some(1));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let same: Vec<_> = told["steps"]
+    let message: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let same: Vec<_> = message["steps"]
         .as_array()
         .unwrap()
         .iter()
         .map(|step| &step["same"])
         .collect();
     assert_eq!(same, [&json!(false), &json!(true), &json!(false)]);
-    assert_eq!(told["steps"][0]["now"]["code"], "TOOL_EXECUTION_FAILED");
+    assert_eq!(message["steps"][0]["now"]["code"], "TOOL_EXECUTION_FAILED");
     // What is replayed is a study session of its own.
     let list: Value =
         serde_json::from_str(&said(data, &["study", "list", "--json"]).await).unwrap();
@@ -167,8 +167,8 @@ async fn relay_sessions_are_listed_and_given_tokens() {
     );
     let server = Gangway::serve(data, &[]);
     let mut agent = Wire::open(&server.url).await;
-    let wish = json!({ "role": "agent", "sessionId": "lamp", "token": made["agentToken"] });
-    let joined = agent.ask("relay.join", wish).await.unwrap();
+    let request = json!({ "role": "agent", "sessionId": "lamp", "token": made["agentToken"] });
+    let joined = agent.ask("relay.join", request).await.unwrap();
     assert_eq!(joined["type"], "relay.joined", "{joined}");
     let listed = said(data, &["relay", "list"]).await;
     assert!(listed.contains("lamp  no page  1 agent  token"), "{listed}");

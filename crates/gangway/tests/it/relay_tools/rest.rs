@@ -71,7 +71,7 @@ async fn a_study_session_is_listed_read_summed_up_and_downloaded() {
             break;
         }
     }
-    let kept: Vec<Value> = log
+    let stored: Vec<Value> = log
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
@@ -86,7 +86,7 @@ async fn a_study_session_is_listed_read_summed_up_and_downloaded() {
             .map(|event| event["type"].clone())
             .collect::<Vec<_>>()
     };
-    assert_eq!(kinds(&events), kinds(&kept));
+    assert_eq!(kinds(&events), kinds(&stored));
 
     let (_, summary) = server.get(&format!("/api/study/{id}/summary")).await;
     assert_eq!(
@@ -138,7 +138,7 @@ async fn ids_that_could_lead_anywhere_name_no_study_session() {
 }
 
 #[tokio::test]
-async fn a_damaged_line_is_told_by_its_number_and_the_rest_can_be_read() {
+async fn a_damaged_line_is_reported_with_its_number_and_the_rest_can_be_read() {
     let server = TestServer::start().await;
     let id = record(&server).await;
     let file = log_of(&server, &id);
@@ -175,7 +175,7 @@ async fn a_damaged_line_is_told_by_its_number_and_the_rest_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_token_is_given_to_whoever_shows_a_key_and_then_nobody_joins_without_it() {
+async fn a_token_is_given_to_callers_with_a_key_and_then_no_client_joins_without_it() {
     let server = TestServer::start().await;
     let path = server.url("/api/relay/tokens/lamp");
     let post = |bearer: Option<&'static str>, path: &str| {
@@ -195,13 +195,13 @@ async fn a_token_is_given_to_whoever_shows_a_key_and_then_nobody_joins_without_i
     let token = made["agentToken"].as_str().unwrap();
 
     let mut stranger = Wire::stranger(&server.url("")).await;
-    let wish = json!({ "role": "agent", "sessionId": "lamp" });
-    let refused = stranger.ask("relay.join", wish.clone()).await.unwrap();
+    let body = json!({ "role": "agent", "sessionId": "lamp" });
+    let refused = stranger.ask("relay.join", body.clone()).await.unwrap();
     assert_eq!(
         refused["payload"]["code"], "SESSION_NOT_ACTIVE",
         "{refused}"
     );
-    let mut shown = wish.clone();
+    let mut shown = body.clone();
     shown["token"] = json!(token);
     let joined = stranger.ask("relay.join", shown).await.unwrap();
     assert_eq!(joined["type"], "relay.joined");

@@ -32,8 +32,8 @@ impl Wire {
 
     pub async fn join(url: &str, role: &str, session: &str) -> Self {
         let mut wire = Self::open(url).await;
-        let wish = json!({ "role": role, "sessionId": session });
-        let answer = wire.ask("relay.join", wish).await.unwrap();
+        let request = json!({ "role": role, "sessionId": session });
+        let answer = wire.ask("relay.join", request).await.unwrap();
         assert_eq!(answer["type"], "relay.joined", "{answer}");
         wire
     }
@@ -50,7 +50,7 @@ impl Wire {
     }
 
     /// The next message; nothing when the other side is gone.
-    pub async fn hear(&mut self) -> Option<Value> {
+    pub async fn receive(&mut self) -> Option<Value> {
         loop {
             match self.socket.next().await? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
@@ -70,7 +70,7 @@ impl Wire {
             return None;
         }
         loop {
-            let message = self.hear().await?;
+            let message = self.receive().await?;
             if message["replyTo"] == id.as_str() {
                 return Some(message);
             }

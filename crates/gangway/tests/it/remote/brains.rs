@@ -8,7 +8,8 @@ use gangway_remote::config::BrainConfig;
 use serde_json::json;
 
 use super::{
-    Made, Yard, model::Model, process::Dock, processes, runner::acp::agent, tmux_sessions, wish,
+    TestAgent, Yard, create_request, model::Model, process::Dock, processes, runner::acp::agent,
+    tmux_sessions,
 };
 use crate::support::eventually;
 
@@ -47,24 +48,24 @@ async fn a_brain_that_hangs_before_it_is_ready_leaves_nothing() {
         vec!["--silent", &seconds],
         vec!["--silent", &seconds, "--child=8"],
     ] {
-        let yard = speaking(&arguments).await;
-        let before = yard.stock();
-        let (status, error) = yard.create(wish("echo hi")).await;
+        let remote = speaking(&arguments).await;
+        let before = remote.stock();
+        let (status, error) = remote.create(create_request("echo hi")).await;
         assert_eq!(
             (status, &error["error_code"], &error["retryable"]),
             (408, &json!("agent_creation_timeout"), &json!(true))
         );
-        yard.back_to(&before).await;
+        remote.back_to(&before).await;
         eventually(|| async { (of_agent(&seconds) == 0).then_some(()) }).await;
     }
-    let yard = speaking(&["--die"]).await;
-    let before = yard.stock();
-    let (status, error) = yard.create(wish("echo hi")).await;
+    let remote = speaking(&["--die"]).await;
+    let before = remote.stock();
+    let (status, error) = remote.create(create_request("echo hi")).await;
     assert_eq!(
         (status, &error["error_code"]),
         (500, &json!("server_error"))
     );
-    yard.back_to(&before).await;
+    remote.back_to(&before).await;
 }
 
 #[tokio::test]
@@ -79,18 +80,18 @@ async fn the_first_start_of_an_agent_that_npx_fetches_is_not_bound_by_the_creati
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
         let command = vec![program.to_str().unwrap().to_owned()];
-        let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+        let remote = Yard::with(Model::says(&["Not asked."]), |config| {
             brain(Some(command), None)(config);
             config.remote_agents.creation_timeout_seconds = 1;
         });
-        let (answered, body) = yard.await.create(wish("echo hi")).await;
+        let (answered, body) = remote.await.create(create_request("echo hi")).await;
         assert_eq!(answered, status, "{name}: {body}");
     }
 }
 
 /// Scenario: agent is alive, and waits for an answer; the server is killed while it does.
 #[tokio::test]
-async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
+async fn a_question_is_answered_with_the_token_also_after_a_crash() {
     let mut dock = Dock::new(
         Model::says(&["Not asked."]),
         json!({
@@ -115,8 +116,8 @@ async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
         .unwrap();
     assert_eq!(question["options"], json!(["Allow", "Reject"]));
     let answer = json!({ "question_id": question["questionId"], "answer": "Reject" });
-    let (status, said) = dock.post(&made, "answer", answer).await;
-    assert_eq!(status, 200, "{said}");
+    let (status, message) = dock.post(&made, "answer", answer).await;
+    assert_eq!(status, 200, "{message}");
     dock.until_state(&made, "complete").await;
     assert_eq!(dock.answers(&made).await.concat(), "chosen n");
     assert_eq!(dock.model.asked().len(), 0);
@@ -125,21 +126,22 @@ async fn a_question_is_answered_by_whoever_has_the_token_also_after_a_crash() {
 #[tokio::test]
 async fn an_agent_that_crashes_or_is_stuck_ends_without_a_trace() {
     let word = format!("--word={}", std::process::id());
-    let yard = speaking(&[&word]).await;
-    let stuck = yard.agent("stuck").await;
+    let remote = speaking(&[&word]).await;
+    let stuck = remote.agent("stuck").await;
     assert!(of_agent(&word) >= 1);
-    assert_eq!(yard.alive(&stuck).await["state"], "processing");
-    yard.post(&stuck, "shutdown", json!({})).await;
+    assert_eq!(remote.alive(&stuck).await["state"], "processing");
+    remote.post(&stuck, "shutdown", json!({})).await;
     eventually(|| async { (of_agent(&word) == 0).then_some(()) }).await;
-    eventually(|| async { tmux_sessions(yard.data()).is_empty().then_some(()) }).await;
+    eventually(|| async { tmux_sessions(remote.data()).is_empty().then_some(()) }).await;
     // If it crashes, its turn fails with the reason.
-    let made: Made = yard.agent("echo hi").await;
-    yard.until_state(&made, "complete").await;
-    assert_eq!(yard.answers(&made).await.concat(), "hi");
-    yard.post(&made, "messages", json!({ "text": "crash" }))
+    let made: TestAgent = remote.agent("echo hi").await;
+    remote.until_state(&made, "complete").await;
+    assert_eq!(remote.answers(&made).await.concat(), "hi");
+    remote
+        .post(&made, "messages", json!({ "text": "crash" }))
         .await;
     eventually(|| async {
-        let (_, history) = yard.get(&made, "history").await;
+        let (_, history) = remote.get(&made, "history").await;
         let lines = history["entries"].as_array().unwrap();
         lines
             .iter()
@@ -147,16 +149,16 @@ async fn an_agent_that_crashes_or_is_stuck_ends_without_a_trace() {
             .then_some(())
     })
     .await;
-    yard.post(&made, "shutdown", json!({})).await;
+    remote.post(&made, "shutdown", json!({})).await;
     eventually(|| async { (of_agent(&word) == 0).then_some(()) }).await;
 }
 
 #[tokio::test]
-async fn a_program_for_terminals_is_an_agent_too() {
+async fn a_terminal_program_is_an_agent_too() {
     let script = "while read line; do case $line in *Bell*) printf '\\007\\033[2J\\033]0;t\\007';; esac; echo \"Heard: $line\"; touch here; done";
     let command = ["sh", "-c", script].map(str::to_owned).into();
     let terminal = brain(None, Some(command));
-    let yard = Yard::with(Model::says(&["Not asked."]), |config| {
+    let remote = Yard::with(Model::says(&["Not asked."]), |config| {
         terminal(config);
         // A folder whose name would be a command to tmux.
         let shop = config.projects.get_mut("shop").unwrap();
@@ -164,24 +166,25 @@ async fn a_program_for_terminals_is_an_agent_too() {
         std::fs::create_dir(&shop.folder).unwrap();
     })
     .await;
-    let before = yard.stock();
-    let made = yard.agent("Hello there.").await;
-    yard.until_state(&made, "complete").await;
-    let said = yard.answers(&made).await.concat();
+    let before = remote.stock();
+    let made = remote.agent("Hello there.").await;
+    remote.until_state(&made, "complete").await;
+    let message = remote.answers(&made).await.concat();
     assert!(
-        said.contains("Heard: ") && said.contains("Hello there."),
-        "{said}"
+        message.contains("Heard: ") && message.contains("Hello there."),
+        "{message}"
     );
-    let folder = yard.shop().join("#(touch run) #S;");
+    let folder = remote.shop().join("#(touch run) #S;");
     assert!(folder.join("here").exists());
-    assert_eq!(std::fs::read_dir(yard.shop()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(remote.shop()).unwrap().count(), 1);
     // What it prints beside text is not text.
-    yard.post(&made, "messages", json!({ "text": "Bell" }))
+    remote
+        .post(&made, "messages", json!({ "text": "Bell" }))
         .await;
-    eventually(|| async { (yard.answers(&made).await.len() > 1).then_some(()) }).await;
-    let said = yard.answers(&made).await.concat();
-    assert!(!said.contains(['\u{7}', '\u{1b}']), "{said:?}");
-    yard.post(&made, "shutdown", json!({})).await;
-    yard.until_ended(&made).await;
-    eventually(|| async { (yard.stock().tmux() == before.tmux()).then_some(()) }).await;
+    eventually(|| async { (remote.answers(&made).await.len() > 1).then_some(()) }).await;
+    let message = remote.answers(&made).await.concat();
+    assert!(!message.contains(['\u{7}', '\u{1b}']), "{message:?}");
+    remote.post(&made, "shutdown", json!({})).await;
+    remote.until_ended(&made).await;
+    eventually(|| async { (remote.stock().tmux() == before.tmux()).then_some(()) }).await;
 }

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use super::{Yard, answered};
 use crate::mcp_door::client::{Client, Era};
 
-async fn key(yard: &Yard, scopes: Value) -> String {
-    let wish = json!({ "name": "program", "scopes": scopes });
-    let (status, made) = yard.server.post("/api/keys", wish).await;
+async fn key(remote: &Yard, scopes: Value) -> String {
+    let request = json!({ "name": "program", "scopes": scopes });
+    let (status, made) = remote.server.post("/api/keys", request).await;
     assert_eq!(status, 201, "{made}");
     made["key"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Good day").await;
-    let chat = key(&yard, json!(["chat", "apps"])).await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Good day").await;
+    let chat = key(&remote, json!(["chat", "apps"])).await;
     let session = format!("/api/sessions/{}", made.session);
     let history = format!("/api/history?session={}", made.session);
     let prompt = json!({ "prompt": "id > pwned" });
@@ -41,7 +41,9 @@ async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
             json!({ "session": made.session }),
         ),
     ] {
-        let request = yard.http.request(method.clone(), yard.server.url(&path));
+        let request = remote
+            .http
+            .request(method.clone(), remote.server.url(&path));
         let request = request.bearer_auth(&chat);
         let request = match method {
             Method::GET => request,
@@ -54,19 +56,19 @@ async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
             "{method} {path}"
         );
     }
-    let listed = yard.http.get(yard.server.url("/api/sessions"));
+    let listed = remote.http.get(remote.server.url("/api/sessions"));
     let (_, listed) = answered(listed.bearer_auth(&chat)).await;
     assert!(!listed.to_string().contains(&made.session), "{listed}");
     // The owner sees it, but cannot give it another agent either.
-    let (status, _) = yard.server.get(&session).await;
+    let (status, _) = remote.server.get(&session).await;
     assert_eq!(status, 200);
     let change = Some(json!({ "agent": "demo" }));
-    let (status, answer) = yard.server.call(Method::PATCH, &session, change).await;
+    let (status, answer) = remote.server.call(Method::PATCH, &session, change).await;
     assert_eq!(
         (status.as_u16(), &answer["error_code"]),
         (409, &json!("agent_fixed"))
     );
-    let (status, answer) = yard
+    let (status, answer) = remote
         .server
         .post("/api/sessions", json!({ "agent": "remote" }))
         .await;
@@ -78,10 +80,10 @@ async fn a_key_for_chats_opens_no_session_of_a_remote_agent() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_of_gangway_reaches_a_remote_agents_session_by_a_key_for_chats() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Good day").await;
-    let key = key(&yard, json!(["chat", "apps", "tools:gangway/*"])).await;
-    let client = Client::with_key(&yard.server, "/mcp", Era::Current, Some(&key)).await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Good day").await;
+    let key = key(&remote, json!(["chat", "apps", "tools:gangway/*"])).await;
+    let client = Client::with_key(&remote.server, "/mcp", Era::Current, Some(&key)).await;
     for (tool, mut arguments) in [
         ("read_session", json!({})),
         ("send_message", json!({ "prompt": "id > pwned" })),

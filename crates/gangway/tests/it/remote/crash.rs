@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Made, answered, model::Model, process::Dock, processes, tmux_sessions, wish};
+use super::{
+    TestAgent, answered, create_request, model::Model, process::Dock, processes, tmux_sessions,
+};
 
 /// What there is of agents, by what each part of the system says.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,7 +100,7 @@ async fn a_server_killed_at_any_moment_of_a_create_leaves_a_whole_agent_or_nothi
         let before = agreed(&dock, "before").await;
         let request = dock
             .request(Method::POST, "/create")
-            .json(&wish("Hi."))
+            .json(&create_request("Hi."))
             .send();
         let asked = tokio::time::timeout(moment, request).await;
         dock.crash().await;
@@ -107,7 +109,7 @@ async fn a_server_killed_at_any_moment_of_a_create_leaves_a_whole_agent_or_nothi
             Ok(answer) => {
                 // It was answered, so it is there and its token is good.
                 let answer: Value = answer.unwrap().json().await.unwrap();
-                let answer = Made::of(&answer);
+                let answer = TestAgent::of(&answer);
                 assert!(after.tmux.contains(&answer.tmux), "{moment:?}: {after:?}");
                 assert_eq!(dock.alive(&answer).await["alive"], true);
                 made += 1;

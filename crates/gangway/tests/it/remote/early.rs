@@ -28,15 +28,15 @@ fn assert_closes(answer: &str, status: u16) {
 
 #[tokio::test]
 async fn an_upload_that_is_refused_before_it_is_read_says_that_the_connection_closes() {
-    let yard = Yard::with(super::model::Model::says(&["Hi."]), |config| {
+    let remote = Yard::with(super::model::Model::says(&["Hi."]), |config| {
         config.remote_agents.upload_bytes = 1000;
         config.remote_agents.embed_defaults.file_upload = true;
     })
     .await;
-    let made = yard.agent("Hi.").await;
-    let mut off = super::wish("Hi.");
+    let made = remote.agent("Hi.").await;
+    let mut off = super::create_request("Hi.");
     off["feature_flags"] = serde_json::json!({ "file_upload": false });
-    let off = yard.made(off).await;
+    let off = remote.made(off).await;
     let long = "Content-Length: 900000";
     for (id, token, kind, length, status) in [
         (&made.id, "gwa_wrong", "text/plain", long, 401),
@@ -62,13 +62,13 @@ async fn an_upload_that_is_refused_before_it_is_read_says_that_the_connection_cl
         let head = format!(
             "POST /api/remote_agents/{id}/uploads?name=a.txt HTTP/1.1\r\nAuthorization: Bearer {token}\r\nContent-Type: {kind}"
         );
-        assert_closes(&refused(yard.server.address, &head, length).await, status);
+        assert_closes(&refused(remote.server.address, &head, length).await, status);
     }
 }
 
 #[tokio::test]
-async fn other_routes_say_so_too() {
-    let yard = Yard::open().await;
+async fn other_routes_report_it_too() {
+    let remote = Yard::open().await;
     let json = "Content-Type: application/json";
     let key = format!("Authorization: Bearer {LOCAL_TOKEN}");
     let long = "Content-Length: 900000000";
@@ -84,14 +84,14 @@ async fn other_routes_say_so_too() {
         ),
     ] {
         let head = format!("POST {path} HTTP/1.1\r\n{head}");
-        assert_closes(&refused(yard.server.address, &head, long).await, status);
+        assert_closes(&refused(remote.server.address, &head, long).await, status);
     }
 }
 
 #[tokio::test]
-async fn a_small_body_that_nobody_read_does_not_cost_the_connection() {
-    let yard = Yard::open().await;
-    let mut socket = TcpStream::connect(yard.server.address).await.unwrap();
+async fn a_small_body_that_was_not_read_does_not_cost_the_connection() {
+    let remote = Yard::open().await;
+    let mut socket = TcpStream::connect(remote.server.address).await.unwrap();
     let body = "x".repeat(10_000);
     for _ in 0..3 {
         let request = format!(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{model::Model, process::Dock, wish};
+use super::{create_request, model::Model, process::Dock};
 
 #[tokio::test]
 async fn without_tmux_no_agent_is_made_and_nothing_is_left() {
@@ -11,7 +11,7 @@ async fn without_tmux_no_agent_is_made_and_nothing_is_left() {
     dock.path = Some(nowhere.path().to_owned());
     dock.start().await;
     let before = dock.stock();
-    let (status, error) = dock.create(wish("Hi.")).await;
+    let (status, error) = dock.create(create_request("Hi.")).await;
     assert_eq!(
         (status, &error["error_code"], &error["retryable"]),
         (503, &json!("service_unavailable"), &json!(true)),

@@ -6,13 +6,13 @@ use gangway_runner::wire::Ticket;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Made, Yard, answered, model::Model, process::Dock, wish};
+use super::{TestAgent, Yard, answered, create_request, model::Model, process::Dock};
 
 #[tokio::test]
 async fn a_token_of_an_agent_opens_nothing_else() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
-    let (_, frame) = yard.post(&made, "exchange", json!({})).await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
+    let (_, frame) = remote.post(&made, "exchange", json!({})).await;
     let frame = frame["frame_token"].as_str().unwrap();
     let document = serde_json::to_value(gangway::openapi::openapi()).unwrap();
     let mut asked = 0;
@@ -38,10 +38,10 @@ async fn a_token_of_an_agent_opens_nothing_else() {
         for method in methods.as_object().unwrap().keys() {
             let method: Method = method.to_uppercase().parse().unwrap();
             for token in [frame, &made.token] {
-                let url = format!("{}{path}", yard.base);
-                let request = yard.http.request(method.clone(), url).bearer_auth(token);
-                let (status, said) = answered(request.json(&json!({}))).await;
-                assert_eq!(status, 401, "{method} {path}: {said}");
+                let url = format!("{}{path}", remote.base);
+                let request = remote.http.request(method.clone(), url).bearer_auth(token);
+                let (status, message) = answered(request.json(&json!({}))).await;
+                assert_eq!(status, 401, "{method} {path}: {message}");
                 asked += 1;
             }
         }
@@ -66,9 +66,9 @@ async fn neither_tokens_nor_words_are_in_the_log_and_no_token_is_on_the_disk() {
     dock.start().await;
     let request = dock
         .request(Method::POST, "/create")
-        .json(&wish("PLANTED-WORDS"));
+        .json(&create_request("PLANTED-WORDS"));
     let (_, made) = answered(request.header("idempotency-key", "once")).await;
-    let made = Made::of(&made);
+    let made = TestAgent::of(&made);
     dock.until_state(&made, "complete").await;
     let (_, frame) = dock.post(&made, "exchange", json!({})).await;
     let frame = frame["frame_token"].as_str().unwrap().to_owned();
@@ -90,7 +90,7 @@ async fn neither_tokens_nor_words_are_in_the_log_and_no_token_is_on_the_disk() {
     let ticket = dock.folder.path().join("agents").join(&made.id);
     let ticket = std::fs::read(ticket.join("ticket.json")).unwrap();
     let ticket: Ticket = serde_json::from_slice(&ticket).unwrap();
-    let new = Made {
+    let new = TestAgent {
         token: rotated.clone(),
         ..made.clone()
     };

@@ -19,7 +19,9 @@ use gangway::config::Config;
 use gangway_providers::ModelAccess;
 use gangway_remote::config::{PersonaConfig, ProjectConfig};
 use gangway_testing::{
-    remote_client::{self, Desk, Made, Persona, RemoteServer, SKILL, answered, wish},
+    remote_client::{
+        self, Persona, RemoteClient, RemoteServer, SKILL, TestAgent, answered, create_request,
+    },
     remote_model as model,
     remote_stock::{Stock, Swept, processes, tmux_sessions},
 };
@@ -27,7 +29,7 @@ use tempfile::TempDir;
 
 use crate::support::TestServer;
 
-type Yard = remote_client::Yard<TestServer>;
+type Yard = remote_client::TestRemote<TestServer>;
 
 impl RemoteServer for TestServer {
     type Config = Config;

@@ -51,8 +51,8 @@ fn varies(response: &Response) -> bool {
 /// P14; scenarios: request from allowed origin, request from disallowed origin.
 #[tokio::test]
 async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
-    let yard = yard().await;
-    let made = yard.agent("Hi.").await;
+    let remote = yard().await;
+    let made = remote.agent("Hi.").await;
     let others = [
         "https://evil.example",
         "http://shop.example",
@@ -70,7 +70,9 @@ async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
             continue;
         }
         let ask = async |origin: &str| {
-            let request = yard.request(method.clone(), &path).bearer_auth(&made.token);
+            let request = remote
+                .request(method.clone(), &path)
+                .bearer_auth(&made.token);
             let request = request.header("origin", origin).json(&json!({}));
             request.send().await.unwrap()
         };
@@ -98,7 +100,7 @@ async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
     }
     for (method, path) in endpoints(&made.id) {
         for (origin, status) in [(SHOP, 204), ("https://evil.example", 403)] {
-            let request = yard
+            let request = remote
                 .request(Method::OPTIONS, &path)
                 .header("origin", origin);
             let request = request.header("access-control-request-method", method.as_str());
@@ -121,7 +123,7 @@ async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
             }
         }
         // A page of another origin without a token or key is let in nowhere.
-        let request = yard.nobody(method.clone(), &path).header("origin", SHOP);
+        let request = remote.nobody(method.clone(), &path).header("origin", SHOP);
         let (status, error) = answered(request.json(&json!({}))).await;
         let code = error["error_code"].as_str().unwrap().to_owned();
         assert_eq!(
@@ -130,7 +132,7 @@ async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
             "{method} {path}"
         );
     }
-    assert_eq!(yard.alive(&made).await["alive"], true);
+    assert_eq!(remote.alive(&made).await["alive"], true);
     // What is beside agents is not theirs.
     for path in [
         "/api/sessions",
@@ -138,9 +140,9 @@ async fn pages_of_allowed_origins_and_no_others_may_read_the_answers() {
         "/api/personas",
         "/api/keys",
     ] {
-        let request = yard
+        let request = remote
             .http
-            .get(format!("{}{path}", yard.base))
+            .get(format!("{}{path}", remote.base))
             .header("origin", SHOP);
         let response = request.send().await.unwrap();
         assert_eq!(

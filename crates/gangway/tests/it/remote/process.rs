@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Desk, Stock, Swept, model::Model};
+use super::{RemoteClient, Stock, Swept, model::Model};
 use crate::support::Gangway;
 
 /// A data folder with a project `shop` and a persona `clerk`, and the process that serves it, if one does.
@@ -21,13 +21,13 @@ pub struct Dock {
     model_url: String,
     /// Where the process looks for programs.
     pub path: Option<PathBuf>,
-    desk: Desk,
+    desk: RemoteClient,
 }
 
 impl Deref for Dock {
-    type Target = Desk;
+    type Target = RemoteClient;
 
-    fn deref(&self) -> &Desk {
+    fn deref(&self) -> &RemoteClient {
         &self.desk
     }
 }
@@ -56,7 +56,7 @@ impl Dock {
             model_url: model.start().await,
             model,
             path: None,
-            desk: Desk::at("", ""),
+            desk: RemoteClient::at("", ""),
         }
     }
 
@@ -85,7 +85,7 @@ impl Dock {
         let log = self.folder.path().join("log");
         let log = std::fs::File::options().create(true).append(true).open(log);
         let server = Gangway::spawn_logging(command, log.unwrap());
-        self.desk = Desk::at(&server.url, &server.token);
+        self.desk = RemoteClient::at(&server.url, &server.token);
         self.server = Some(server);
     }
 

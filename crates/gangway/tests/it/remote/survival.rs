@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use serde_json::{Value, json};
 
-use super::{Desk, Made, Yard, model::Model, process::Dock, tmux_sessions};
+use super::{RemoteClient, TestAgent, Yard, model::Model, process::Dock, tmux_sessions};
 use crate::support::{SseReader, eventually};
 
 /// Reads this many more chunks, also if they are joined; returns their text and the last number.
@@ -19,7 +19,7 @@ async fn pieces(stream: &mut SseReader, count: usize, last: &mut String) -> Stri
 }
 
 /// The process of an agent.
-fn pid_of(made: &Made) -> String {
+fn pid_of(made: &TestAgent) -> String {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let ours = entries.filter(|entry| {
         let line = std::fs::read_to_string(entry.path().join("cmdline"));
@@ -45,30 +45,31 @@ fn systems(asked: &[Value]) -> Vec<usize> {
 }
 
 #[tokio::test]
-async fn an_answer_goes_on_while_the_server_restarts() {
-    let yard = Yard::with(Model::held(6), |_| {}).await;
-    let made = yard.agent("Work.").await;
-    let (mut stream, mut last) = (yard.stream(&made, None).await, "0".to_owned());
-    yard.model.release(2);
+async fn an_answer_continues_while_the_server_restarts() {
+    let remote = Yard::with(Model::held(6), |_| {}).await;
+    let made = remote.agent("Work.").await;
+    let (mut stream, mut last) = (remote.stream(&made, None).await, "0".to_owned());
+    remote.model.release(2);
     let mut text = pieces(&mut stream, 2, &mut last).await;
     // These are sent while no server may be connected.
-    yard.model.release(2);
-    let yard = yard.restart().await;
+    remote.model.release(2);
+    let remote = remote.restart().await;
     while stream.next().await.is_some() {}
-    let mut stream = yard.stream(&made, Some(&last)).await;
+    let mut stream = remote.stream(&made, Some(&last)).await;
     text += &pieces(&mut stream, 2, &mut last).await;
-    yard.model.release(2);
+    remote.model.release(2);
     text += &pieces(&mut stream, 2, &mut last).await;
-    assert_eq!(text, yard.model.answer());
-    yard.until_state(&made, "complete").await;
-    assert_eq!(yard.answers(&made).await, [text.clone()]);
-    assert_eq!(tmux_sessions(yard.data()).concat(), made.tmux);
+    assert_eq!(text, remote.model.answer());
+    remote.until_state(&made, "complete").await;
+    assert_eq!(remote.answers(&made).await, [text.clone()]);
+    assert_eq!(tmux_sessions(remote.data()).concat(), made.tmux);
     // It knows who it is and what was said, once.
-    yard.model.release(6);
-    yard.post(&made, "messages", json!({ "text": "And now?" }))
+    remote.model.release(6);
+    remote
+        .post(&made, "messages", json!({ "text": "And now?" }))
         .await;
-    eventually(|| async { (yard.answers(&made).await.len() == 2).then_some(()) }).await;
-    let asked = yard.model.asked();
+    eventually(|| async { (remote.answers(&made).await.len() == 2).then_some(()) }).await;
+    let asked = remote.model.asked();
     assert_eq!(systems(&asked), [1, 1]);
     let roles = asked[1]["messages"].as_array().unwrap().iter();
     let roles: Vec<_> = roles
@@ -106,7 +107,7 @@ async fn an_answer_is_kept_whole_and_once_however_often_the_server_is_killed() {
     eventually(|| async { tmux_sessions(dock.folder.path()).is_empty().then_some(()) }).await;
 }
 
-async fn assert_lost(desk: &Desk, made: &Made, mut stream: SseReader) {
+async fn assert_lost(desk: &RemoteClient, made: &TestAgent, mut stream: SseReader) {
     desk.until_ended(made).await;
     let over = json!({ "alive": false, "reason": "agent_ended" });
     assert_eq!(desk.alive(made).await, over);
@@ -135,15 +136,15 @@ fn folders(data: &Path) -> usize {
 
 #[tokio::test]
 async fn an_agent_whose_process_is_killed_ends_with_a_reason_and_its_turn_fails() {
-    let yard = Yard::with(Model::held(2), |_| {}).await;
-    let (made, other) = (yard.agent("Work.").await, yard.agent("Work.").await);
-    let mut stream = yard.stream(&made, None).await;
+    let remote = Yard::with(Model::held(2), |_| {}).await;
+    let (made, other) = (remote.agent("Work.").await, remote.agent("Work.").await);
+    let mut stream = remote.stream(&made, None).await;
     stream.until("agent.state").await;
     let killed = Command::new("kill").args(["-9", &pid_of(&made)]).status();
     assert!(killed.unwrap().success());
-    assert_lost(&yard, &made, stream).await;
-    assert_eq!(yard.alive(&other).await["state"], "processing");
-    assert_eq!(folders(yard.data()), 1);
+    assert_lost(&remote, &made, stream).await;
+    assert_eq!(remote.alive(&other).await["state"], "processing");
+    assert_eq!(folders(remote.data()), 1);
     // The same without a connected client.
     let mut dock = Dock::new(Model::held(2), json!({})).await;
     dock.start().await;
@@ -160,42 +161,42 @@ async fn an_agent_whose_process_is_killed_ends_with_a_reason_and_its_turn_fails(
 
 #[tokio::test]
 async fn when_tmux_is_killed_all_agents_end() {
-    let yard = Yard::with(Model::held(2), |_| {}).await;
-    let (one, two) = (yard.agent("Work.").await, yard.agent("Work.").await);
+    let remote = Yard::with(Model::held(2), |_| {}).await;
+    let (one, two) = (remote.agent("Work.").await, remote.agent("Work.").await);
     let mut streams = Vec::new();
     for made in [&one, &two] {
-        let mut stream = yard.stream(made, None).await;
+        let mut stream = remote.stream(made, None).await;
         stream.until("agent.state").await;
         streams.push(stream);
     }
     let mut kill = Command::new("tmux");
-    kill.arg("-S").arg(yard.data().join("agents/tmux.sock"));
+    kill.arg("-S").arg(remote.data().join("agents/tmux.sock"));
     assert!(kill.arg("kill-server").status().unwrap().success());
     for (made, stream) in [&one, &two].into_iter().zip(streams) {
-        assert_lost(&yard, made, stream).await;
+        assert_lost(&remote, made, stream).await;
     }
     eventually(|| async {
-        super::processes(&yard.data().join("agents"))
+        super::processes(&remote.data().join("agents"))
             .is_empty()
             .then_some(())
     })
     .await;
-    assert_eq!(folders(yard.data()), 0);
+    assert_eq!(folders(remote.data()), 0);
     // And others can be made.
-    let made = yard.agent("Work.").await;
-    assert_eq!(yard.alive(&made).await["alive"], true);
+    let made = remote.agent("Work.").await;
+    assert_eq!(remote.alive(&made).await["alive"], true);
 }
 
 #[tokio::test]
 async fn what_is_typed_into_the_pane_is_part_of_the_conversation() {
-    let yard = Yard::open().await;
-    let made = yard.agent("Hi.").await;
-    yard.until_state(&made, "complete").await;
+    let remote = Yard::open().await;
+    let made = remote.agent("Hi.").await;
+    remote.until_state(&made, "complete").await;
     let mut keys = Command::new("tmux");
-    keys.arg("-S").arg(yard.data().join("agents/tmux.sock"));
+    keys.arg("-S").arg(remote.data().join("agents/tmux.sock"));
     keys.args(["send-keys", "-t", &made.tmux, "I am the operator.", "Enter"]);
     assert!(keys.status().unwrap().success());
-    eventually(|| async { (yard.answers(&made).await.len() == 2).then_some(()) }).await;
-    let asked = yard.model.asked()[1]["messages"].to_string();
+    eventually(|| async { (remote.answers(&made).await.len() == 2).then_some(()) }).await;
+    let asked = remote.model.asked()[1]["messages"].to_string();
     assert!(asked.contains("I am the operator."), "{asked}");
 }

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use gangway_applets::wire::channel;
-use gangway_bridge::{Attached, Problem, wire as bridge};
+use gangway_bridge::{Problem, ServerOrigin, wire as bridge};
 use gangway_http::feed::frame::EventBody;
 use gangway_relay::{
     Code, Envelope, ErrorPayload, FromAgent, FromHost, Joined, Presence, Role, VERSION,
     wire::JoinPayload,
 };
-use gangway_webagent::SiteTold;
+use gangway_webagent::SiteServerMessage;
 use ts_rs::{Config, TS};
 
 /// JSON has one kind of number.
@@ -23,7 +23,7 @@ pub fn declare<T: TS>(text: &mut String) {
     // What is flattened into a frame has a name of its own.
     let declared = match T::ident(&config()).as_str() {
         "EventFrame" => named::<EventBody>(&declared),
-        "Numbered" => named::<SiteTold>(&declared),
+        "Numbered" => named::<SiteServerMessage>(&declared),
         _ => declared,
     };
     write!(text, "\n{docs}export {declared}\n").unwrap();
@@ -56,13 +56,13 @@ pub fn declare_messages(text: &mut String) {
     declare::<JoinPayload>(text);
     declare::<Joined>(text);
     declare::<Presence>(text);
-    declare::<Attached>(text);
+    declare::<ServerOrigin>(text);
     declare::<Problem>(text);
     declare::<bridge::BridgeHello>(text);
     declare::<bridge::BridgeLimits>(text);
     declare::<bridge::ServerPresence>(text);
     declare::<bridge::BridgeStatus<'static>>(text);
-    declare::<bridge::BridgeTold<'static>>(text);
+    declare::<bridge::BridgeMessage<'static>>(text);
     declare::<channel::FileKind>(text);
     declare::<channel::FileEvent>(text);
     declare::<channel::SourceKind>(text);

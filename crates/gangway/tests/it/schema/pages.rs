@@ -15,19 +15,19 @@ pub fn declare_browser(text: &mut String) {
 pub fn declare_pages(text: &mut String) {
     use gangway_webagent::{self as sites, routes, wire};
     declare::<sites::SiteError>(text);
-    declare::<sites::SiteTold>(text);
+    declare::<sites::SiteServerMessage>(text);
     declare::<sites::Numbered>(text);
     declare::<gangway_pages::OfferedTool>(text);
-    declare::<gangway::doors::pages::PageInfo>(text);
-    declare::<gangway::doors::pages::PageList>(text);
-    declare::<gangway::doors::pages::ConnectPage>(text);
+    declare::<gangway::protocols::pages::PageInfo>(text);
+    declare::<gangway::protocols::pages::PageList>(text);
+    declare::<gangway::protocols::pages::ConnectPage>(text);
     declare::<gangway_pages::RefusedTool>(text);
     declare::<gangway_pages::ToolProblem>(text);
     declare::<sites::PanelStyle>(text);
     declare::<sites::PanelInfo>(text);
     declare::<routes::PanelTicket>(text);
     declare::<wire::BrokerHello>(text);
-    declare::<wire::BrokerSays>(text);
+    declare::<wire::BrokerClientMessage>(text);
     declare::<wire::BrokerWelcome>(text);
     declare::<wire::BrokerRefused>(text);
 }

@@ -22,8 +22,8 @@ async fn what_clients_of_applets_send_with_a_message_is_taken() {
     let (status, taken) = server.post(&path, message).await;
     assert_eq!(status, 202, "{taken}");
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let said = history["entries"][0]["content"].as_str().unwrap();
-    let (_, file) = said.split_once("[Attached file: ").unwrap();
+    let text = history["entries"][0]["content"].as_str().unwrap();
+    let (_, file) = text.split_once("[Attached file: ").unwrap();
     let file = std::path::Path::new(last["cwd"].as_str().unwrap()).join(file.trim_end_matches(']'));
     assert_eq!(std::fs::read(file).unwrap(), b"\x89PNG\r\n\x1a\n");
     let id = session.parse().unwrap();
@@ -34,7 +34,7 @@ async fn what_clients_of_applets_send_with_a_message_is_taken() {
         let message = json!({ "prompt": "Look", "imageData": image });
         let (status, refused) = server.post(&path, message).await;
         assert_eq!(status, 400, "{image}");
-        let words = refused["error"].as_str().unwrap();
-        assert!(words.contains("imageData"), "{words}");
+        let reason = refused["error"].as_str().unwrap();
+        assert!(reason.contains("imageData"), "{reason}");
     }
 }

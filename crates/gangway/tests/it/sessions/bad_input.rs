@@ -134,7 +134,7 @@ async fn unknown_and_malformed_ids_are_not_found() {
 }
 
 #[tokio::test]
-async fn an_address_or_method_that_is_nothing_is_told_in_the_envelope() {
+async fn an_address_or_method_that_is_nothing_is_reported_in_the_error_envelope() {
     let server = TestServer::start().await;
     let (status, error) = server.get("/api/nothing").await;
     assert_eq!(

@@ -24,7 +24,7 @@ async fn next(socket: &mut Socket) -> Value {
 }
 
 #[tokio::test]
-async fn a_feed_begins_with_a_snapshot_and_goes_on_from_there() {
+async fn a_feed_begins_with_a_snapshot_and_continues_from_there() {
     let server = TestServer::start().await;
     let session = server.session().await;
     server.ask(&session, "code").await;
@@ -38,7 +38,7 @@ async fn a_feed_begins_with_a_snapshot_and_goes_on_from_there() {
         .map(|e| e["role"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(roles, ["user", "assistant"]);
-    server.say(&session, "more code").await;
+    server.send_message(&session, "more code").await;
     let message = next(&mut socket).await;
     assert_eq!(
         (&message["type"], &message["seq"]),
@@ -55,12 +55,12 @@ async fn a_snapshot_in_the_middle_of_an_answer_holds_what_was_said_so_far() {
         TestServer::scripted("turns: [{steps: [{say: 'one two three '}, {pause_ms: 60000}]}]")
             .await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     for _ in 0..3 {
         reader.until("assistant.message_delta").await;
     }
-    let waiting = server.say(&session, "next").await;
+    let waiting = server.send_message(&session, "next").await;
     let mut feed = server
         .sse(&format!("/api/sessions/{session}/events"), None)
         .await;
@@ -106,7 +106,7 @@ async fn what_a_client_says_on_a_feed_is_ignored_and_the_socket_lives_on() {
     next(&mut socket).await;
     socket.send(Message::text("junk")).await.unwrap();
     socket.send(Message::binary(vec![0; 100])).await.unwrap();
-    server.say(&session, "code").await;
+    server.send_message(&session, "code").await;
     assert_eq!(next(&mut socket).await["type"], "session.changed");
 }
 
@@ -119,7 +119,7 @@ async fn a_feed_of_an_unknown_session_is_refused_before_the_upgrade() {
 }
 
 #[tokio::test]
-async fn a_stopping_server_tells_its_readers_why_and_closes() {
+async fn a_stopping_server_closes_its_connections_with_a_reason() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut socket = connect(&server, &format!("/api/sessions/{session}/events")).await;
@@ -150,7 +150,10 @@ async fn a_snapshot_holds_every_change_that_its_number_covers() {
     for _ in 0..30 {
         let session = server.session().await;
         let path = format!("/api/sessions/{session}/events");
-        let (_, mut feed) = tokio::join!(server.say(&session, "code"), server.sse(&path, None));
+        let (_, mut feed) = tokio::join!(
+            server.send_message(&session, "code"),
+            server.sse(&path, None)
+        );
         let mut title = feed.next().await.unwrap().data["snapshot"]["session"]["title"].clone();
         while title.is_null() {
             let frame = feed.next().await.unwrap();

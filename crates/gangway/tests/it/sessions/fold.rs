@@ -46,10 +46,10 @@ fn still(value: &mut Value) {
 }
 
 #[tokio::test]
-async fn the_clients_own_fold_is_held_to_conversations_as_the_server_tells_them() {
+async fn the_clients_own_fold_is_held_to_conversations_of_the_server() {
     let server = TestServer::scripted(SCRIPT).await;
     let session = server.session().await;
-    let stream = server.say(&session, "everything").await;
+    let stream = server.send_message(&session, "everything").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     let question = reader.until("session.question").await.data;
     let answer = json!({ "questionId": question["questionId"], "answer": "B" });
@@ -58,10 +58,10 @@ async fn the_clients_own_fold_is_held_to_conversations_as_the_server_tells_them(
         .await;
     reader.until("done").await;
     server.ask(&session, "fail").await;
-    let hanging = server.say(&session, "hang").await;
+    let hanging = server.send_message(&session, "hang").await;
     let mut reader = server.sse(&format!("/api/stream/{hanging}"), None).await;
     reader.until("tool.execution_start").await;
-    server.say(&session, "never begins").await;
+    server.send_message(&session, "never begins").await;
     server
         .post(&format!("/api/sessions/{session}/stop"), json!({}))
         .await;

@@ -27,14 +27,14 @@ async fn history_comes_as_html_without_any_markup_of_the_speakers() {
 }
 
 #[tokio::test]
-async fn a_person_who_types_the_prefix_of_an_applet_stays_a_person() {
+async fn a_user_who_types_the_prefix_of_an_applet_is_still_the_user() {
     let server = TestServer::start().await;
     let session = server.session().await;
     server.ask(&session, "[applet:x] hi").await;
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let said = &history["entries"][0];
+    let message = &history["entries"][0];
     assert_eq!(
-        (&said["content"], &said["source"]),
+        (&message["content"], &message["source"]),
         (&json!("[applet:x] hi"), &json!({ "kind": "person" }))
     );
 }
@@ -46,7 +46,7 @@ async fn older_history_comes_in_pages() {
     for n in 0..6 {
         server.ask(&session, &format!("n{n}")).await;
     }
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     let mut path = format!("/api/history?session={session}&limit=8");
     loop {
         let (_, page) = server.get(&path).await;
@@ -55,7 +55,7 @@ async fn older_history_comes_in_pages() {
             .iter()
             .filter(|e| e["role"] == "user")
             .map(|e| e["content"].as_str().unwrap().to_owned());
-        said = users.chain(said).collect();
+        texts = users.chain(texts).collect();
         if page["older"] == false {
             break;
         }
@@ -63,7 +63,7 @@ async fn older_history_comes_in_pages() {
         let first = entries.first().map_or(0, |e| e["seq"].as_u64().unwrap());
         path = format!("/api/history?session={session}&limit=8&before={first}");
     }
-    assert_eq!(said, ["n0", "n1", "n2", "n3", "n4", "n5"]);
+    assert_eq!(texts, ["n0", "n1", "n2", "n3", "n4", "n5"]);
 }
 
 #[tokio::test]

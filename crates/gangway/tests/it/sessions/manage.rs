@@ -23,8 +23,8 @@ async fn a_session_keeps_the_folder_model_and_title_it_was_given() {
     let server = TestServer::start().await;
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let wish = json!({ "cwd": folder, "model": "m1", "title": "Mine", "agent": "builtin" });
-    let (_, session) = server.post("/api/sessions", wish).await;
+    let request = json!({ "cwd": folder, "model": "m1", "title": "Mine", "agent": "builtin" });
+    let (_, session) = server.post("/api/sessions", request).await;
     let got = [
         &session["cwd"],
         &session["model"],
@@ -63,8 +63,8 @@ async fn a_session_that_is_refused_leaves_no_folder() {
         json!({ "title": "" }),
         json!({ "cwd": "/no/such/folder" }),
     ];
-    for wish in wishes {
-        assert_eq!(server.post("/api/sessions", wish).await.0, 400);
+    for request in wishes {
+        assert_eq!(server.post("/api/sessions", request).await.0, 400);
     }
     let left = std::fs::read_dir(server.data().join("workspaces")).map_or(0, Iterator::count);
     assert_eq!(left, 0);
@@ -157,7 +157,7 @@ async fn a_deleted_session_is_gone_with_its_folder_and_its_readers() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let (_, shown) = server.get(&format!("/api/sessions/{session}")).await;
-    let stream = server.say(&session, "tell me a long story").await;
+    let stream = server.send_message(&session, "tell me a long story").await;
     let mut feed = server
         .sse(&format!("/api/sessions/{session}/events"), None)
         .await;

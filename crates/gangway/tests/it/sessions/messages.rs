@@ -27,7 +27,7 @@ async fn messages_sent_during_a_turn_are_answered_in_order() {
     let session = server.session().await;
     let mut streams = Vec::new();
     for n in 0..4 {
-        streams.push(server.say(&session, &format!("n{n}")).await);
+        streams.push(server.send_message(&session, &format!("n{n}")).await);
     }
     server
         .sse(&format!("/api/stream/{}", streams[3]), None)
@@ -49,7 +49,7 @@ async fn messages_sent_during_a_turn_are_answered_in_order() {
 async fn a_message_that_will_not_wait_is_refused_while_a_turn_runs() {
     let server = TestServer::scripted(ENDLESS).await;
     let session = server.session().await;
-    server.say(&session, "endless").await;
+    server.send_message(&session, "endless").await;
     let (status, error) = server
         .post(
             &format!("/api/sessions/{session}/messages"),
@@ -66,12 +66,12 @@ async fn a_message_that_will_not_wait_is_refused_while_a_turn_runs() {
 async fn a_stop_keeps_what_was_said_and_drops_what_waits() {
     let server = TestServer::scripted(ENDLESS).await;
     let session = server.session().await;
-    let stream = server.say(&session, "endless").await;
-    let waiting = server.say(&session, "waits").await;
+    let stream = server.send_message(&session, "endless").await;
+    let waiting = server.send_message(&session, "waits").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
-    let mut said = String::new();
+    let mut text = String::new();
     for _ in 0..5 {
-        said += reader.until("assistant.message_delta").await.data["delta"]
+        text += reader.until("assistant.message_delta").await.data["delta"]
             .as_str()
             .unwrap();
     }
@@ -81,14 +81,14 @@ async fn a_stop_keeps_what_was_said_and_drops_what_waits() {
     assert_eq!(stopped, json!({ "stopped": true, "dropped": 1 }));
     let rest = reader.rest().await;
     let deltas = rest.iter().filter(|f| f.event == "assistant.message_delta");
-    said.extend(deltas.map(|f| f.data["delta"].as_str().unwrap()));
+    text.extend(deltas.map(|f| f.data["delta"].as_str().unwrap()));
     let message = rest
         .iter()
         .find(|f| f.event == "assistant.message")
         .unwrap();
     assert_eq!(
         (&message.data["content"], &message.data["partial"]),
-        (&json!(said), &json!(true))
+        (&json!(text), &json!(true))
     );
     assert_eq!(rest.last().unwrap().data["outcome"], "stopped");
     let dropped = server
@@ -108,7 +108,7 @@ async fn a_stop_keeps_what_was_said_and_drops_what_waits() {
 async fn a_question_waits_for_its_answer_and_takes_it_once() {
     let server = TestServer::scripted(QUESTION).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     let question = reader.until("session.question").await.data;
     assert_eq!(
@@ -136,7 +136,7 @@ async fn a_question_waits_for_its_answer_and_takes_it_once() {
 async fn a_turn_that_waits_for_an_answer_can_be_stopped() {
     let server = TestServer::scripted(QUESTION).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     reader.until("session.question").await;
     server
@@ -146,7 +146,7 @@ async fn a_turn_that_waits_for_an_answer_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn tool_calls_are_told_with_their_results_and_failures() {
+async fn tool_calls_are_logged_with_their_results_and_failures() {
     let script = "
 turns:
   - steps:
@@ -164,23 +164,24 @@ turns:
         .iter()
         .filter(|e| e["role"] == "tool")
         .collect();
-    let told = |tool: &Value| json!([tool["tool"], tool["state"], tool["result"], tool["error"]]);
+    let message =
+        |tool: &Value| json!([tool["tool"], tool["state"], tool["result"], tool["error"]]);
     assert_eq!(
-        told(tools[0]),
+        message(tools[0]),
         json!(["files/read", "done", { "ok": true }, null])
     );
     assert_eq!(
-        told(tools[1]),
+        message(tools[1]),
         json!(["files/write", "failed", null, "no room"])
     );
 }
 
 #[tokio::test]
-async fn a_failed_turn_keeps_what_was_said_and_tells_why() {
+async fn a_failed_turn_keeps_what_was_said_and_gives_the_reason() {
     let script = "turns: [{steps: [{say: 'half of'}, {error: {code: model_failed, message: It went away, retryable: true}}]}]";
     let server = TestServer::scripted(script).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let frames = server
         .sse(&format!("/api/stream/{stream}"), None)
         .await
@@ -222,7 +223,7 @@ async fn too_many_waiting_messages_are_refused() {
         TestServer::scripted_with(ENDLESS, |config| config.sessions.queued_prompts = 2).await;
     let session = server.session().await;
     for _ in 0..3 {
-        server.say(&session, "endless").await;
+        server.send_message(&session, "endless").await;
     }
     let (status, error) = server
         .post(
@@ -237,11 +238,11 @@ async fn too_many_waiting_messages_are_refused() {
 }
 
 #[tokio::test]
-async fn work_goes_on_when_every_reader_leaves() {
+async fn work_continues_when_every_reader_leaves() {
     let server =
         TestServer::scripted("turns: [{steps: [{say: 'one two three four', every_ms: 20}]}]").await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     reader.until("assistant.message_delta").await;
     drop(reader);
@@ -258,7 +259,7 @@ async fn a_tool_call_that_a_stop_cut_off_is_not_shown_as_running() {
     let script = "turns: [{steps: [{tool: {name: a/b, takes_ms: 60000}}]}]";
     let server = TestServer::scripted(script).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let mut reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     reader.until("tool.execution_start").await;
     server
@@ -276,9 +277,9 @@ async fn a_tool_call_that_a_stop_cut_off_is_not_shown_as_running() {
 async fn a_stop_says_that_the_session_rests_once_and_last() {
     let server = TestServer::scripted(ENDLESS).await;
     let session = server.session().await;
-    server.say(&session, "endless").await;
-    server.say(&session, "waits").await;
-    server.say(&session, "waits too").await;
+    server.send_message(&session, "endless").await;
+    server.send_message(&session, "waits").await;
+    server.send_message(&session, "waits too").await;
     let feed = format!("/api/sessions/{session}/events?since=0");
     let mut feed = server.sse(&feed, None).await;
     feed.until("assistant.message_delta").await;
@@ -296,10 +297,10 @@ async fn a_stop_says_that_the_session_rests_once_and_last() {
 async fn long_messages_that_wait_are_bounded_and_so_is_the_snapshot_of_them() {
     let server = TestServer::scripted(ENDLESS).await;
     let session = server.session().await;
-    server.say(&session, "endless").await;
+    server.send_message(&session, "endless").await;
     let long = "x".repeat(3 << 20);
     for _ in 0..2 {
-        server.say(&session, &long).await;
+        server.send_message(&session, &long).await;
     }
     let path = format!("/api/sessions/{session}/messages");
     let (status, error) = server.post(&path, json!({ "prompt": long })).await;
@@ -313,7 +314,7 @@ async fn long_messages_that_wait_are_bounded_and_so_is_the_snapshot_of_them() {
             .await;
         for _ in 0..3 {
             server
-                .say(&session, &long.replace('x', "endless ")[..2 << 20])
+                .send_message(&session, &long.replace('x', "endless ")[..2 << 20])
                 .await;
         }
     }
@@ -325,7 +326,7 @@ async fn long_messages_that_wait_are_bounded_and_so_is_the_snapshot_of_them() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_sent_again_under_its_name_is_heard_once() {
+async fn a_message_that_is_sent_again_under_its_name_takes_effect_once() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let send = |session: &str, name: &str, prompt: &str| {
@@ -362,6 +363,6 @@ async fn a_message_that_is_sent_again_under_its_name_is_heard_once() {
         .unwrap();
     assert_eq!(again.json::<serde_json::Value>().await.unwrap(), first);
     let (_, history) = server.get(&format!("/api/history?session={session}")).await;
-    let said = history["entries"].as_array().unwrap().iter();
-    assert_eq!(said.filter(|entry| entry["role"] == "user").count(), 2);
+    let message = history["entries"].as_array().unwrap().iter();
+    assert_eq!(message.filter(|entry| entry["role"] == "user").count(), 2);
 }

@@ -12,15 +12,15 @@ turns:
 ";
 
 #[tokio::test]
-async fn a_turn_that_a_stop_cut_off_is_marked_and_what_waited_goes_on() {
+async fn a_turn_that_a_stop_cut_off_is_marked_and_queued_messages_continue() {
     let server = TestServer::scripted(SLOW).await;
     let session = server.session().await;
-    let cut = server.say(&session, "slow").await;
+    let cut = server.send_message(&session, "slow").await;
     let mut reader = server.sse(&format!("/api/stream/{cut}"), None).await;
     for _ in 0..3 {
         reader.until("assistant.message_delta").await;
     }
-    let waiting = server.say(&session, "next").await;
+    let waiting = server.send_message(&session, "next").await;
     let server = server.restart().await;
     let frames = server
         .sse(&format!("/api/stream/{cut}"), None)
@@ -60,7 +60,7 @@ async fn a_conversation_reads_the_same_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_uses_leaves_memory_and_comes_back_when_asked() {
+async fn a_session_that_is_unused_is_unloaded_and_loaded_on_demand() {
     let server = TestServer::scripted_with(SLOW, |config| config.sessions.idle_seconds = 0).await;
     let session = server.session().await;
     server.ask(&session, "one").await;
@@ -85,7 +85,7 @@ turns:
 async fn an_open_question_is_answered_after_a_restart_under_the_same_id() {
     let mut server = TestServer::scripted(QUESTIONS).await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let path = format!("/api/stream/{stream}");
     for (nth, text) in ["B", "C"].into_iter().enumerate() {
         let mut reader = server.sse(&path, None).await;
@@ -103,8 +103,8 @@ async fn an_open_question_is_answered_after_a_restart_under_the_same_id() {
         assert_eq!(server.post(&answers, answer).await.0, 204);
     }
     let frames = server.sse(&path, None).await.rest().await;
-    let said = frames.iter().filter(|f| f.event == "assistant.message");
-    let said: Vec<_> = said.map(|f| f.data["content"].clone()).collect();
-    assert_eq!(said, ["You chose B.", "Then C."]);
+    let texts = frames.iter().filter(|f| f.event == "assistant.message");
+    let texts: Vec<_> = texts.map(|f| f.data["content"].clone()).collect();
+    assert_eq!(texts, ["You chose B.", "Then C."]);
     assert_eq!(frames.last().unwrap().data["outcome"], "completed");
 }

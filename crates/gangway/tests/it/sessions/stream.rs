@@ -15,7 +15,7 @@ async fn every_reader_of_a_stream_gets_the_same_during_the_turn_and_after_it() {
         TestServer::scripted("turns: [{steps: [{say: 'one two three four five', every_ms: 10}]}]")
             .await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let path = format!("/api/stream/{stream}");
     let (first, second) = tokio::join!(
         async { server.sse(&path, None).await.rest().await },
@@ -28,13 +28,13 @@ async fn every_reader_of_a_stream_gets_the_same_during_the_turn_and_after_it() {
 }
 
 #[tokio::test]
-async fn a_stream_goes_on_after_the_number_that_was_seen() {
+async fn a_stream_continues_after_the_number_that_was_seen() {
     let server = TestServer::scripted(
         "turns: [{steps: [{say: 'one two three four five six', every_ms: 10}]}]",
     )
     .await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let path = format!("/api/stream/{stream}");
     let mut reader = server.sse(&path, None).await;
     let mut seen = vec![reader.next().await.unwrap()];
@@ -49,10 +49,10 @@ async fn a_stream_goes_on_after_the_number_that_was_seen() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_end_was_seen_tells_the_browser_to_stop_asking() {
+async fn a_stream_whose_end_was_seen_stops_the_browser_from_reconnecting() {
     let server = TestServer::start().await;
     let session = server.session().await;
-    let stream = server.say(&session, "code").await;
+    let stream = server.send_message(&session, "code").await;
     let path = format!("/api/stream/{stream}");
     let frames = server.sse(&path, None).await.rest().await;
     let done = frames.last().unwrap().id.unwrap().to_string();
@@ -87,7 +87,7 @@ async fn a_quiet_stream_shows_signs_of_life() {
     })
     .await;
     let session = server.session().await;
-    let stream = server.say(&session, "go").await;
+    let stream = server.send_message(&session, "go").await;
     let response = server
         .http
         .get(server.url(&format!("/api/stream/{stream}")))
@@ -107,7 +107,7 @@ async fn a_quiet_stream_shows_signs_of_life() {
 async fn deltas_of_older_turns_are_dropped_once_their_message_is_whole() {
     let server = TestServer::scripted("turns: [{steps: [{say: 'one two three'}]}]").await;
     let session = server.session().await;
-    let first = server.say(&session, "a").await;
+    let first = server.send_message(&session, "a").await;
     server
         .sse(&format!("/api/stream/{first}"), None)
         .await
@@ -146,8 +146,8 @@ async fn a_stream_that_waits_for_its_turn_shows_signs_of_life_while_another_talk
     let server =
         TestServer::scripted_with(script, |config| config.limits.heartbeat_seconds = 1).await;
     let session = server.session().await;
-    server.say(&session, "talks").await;
-    let waiting = server.say(&session, "waits").await;
+    server.send_message(&session, "talks").await;
+    let waiting = server.send_message(&session, "waits").await;
     let url = server.url(&format!("/api/stream/{waiting}"));
     let mut response = server.http.get(url).send().await.unwrap();
     let mut text = String::new();

@@ -180,7 +180,7 @@ impl TestServer {
     }
 
     /// Says something; the id of the stream that answers.
-    pub async fn say(&self, session: &str, prompt: &str) -> String {
+    pub async fn send_message(&self, session: &str, prompt: &str) -> String {
         let path = format!("/api/sessions/{session}/messages");
         let (status, accepted) = self.post(&path, json!({ "prompt": prompt })).await;
         assert_eq!(status, 202, "{accepted}");
@@ -194,7 +194,7 @@ impl TestServer {
 
     /// Says something and waits until it is answered; the text of the answer.
     pub async fn ask(&self, session: &str, prompt: &str) -> String {
-        let stream = self.say(session, prompt).await;
+        let stream = self.send_message(session, prompt).await;
         let frames = self
             .sse(&format!("/api/stream/{stream}"), None)
             .await

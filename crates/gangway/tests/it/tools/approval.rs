@@ -33,7 +33,7 @@ async fn server() -> TestServer {
 /// A chat in which the agent is about to call the tool.
 async fn asking(server: &TestServer) -> (String, SseReader) {
     let session = server.session().await;
-    let stream = server.say(&session, "Remember Ada").await;
+    let stream = server.send_message(&session, "Remember Ada").await;
     let reader = server.sse(&format!("/api/stream/{stream}"), None).await;
     (session, reader)
 }
@@ -48,8 +48,8 @@ fn results(frames: &[Frame]) -> Vec<bool> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_for_chats_allows_a_call_but_not_every_call_for_good() {
     let server = server().await;
-    let wish = json!({ "name": "chat", "scopes": ["chat"] });
-    let (_, key) = server.post("/api/keys", wish).await;
+    let request = json!({ "name": "chat", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", request).await;
     let key = key["key"].as_str().unwrap();
     let (session, mut reader) = asking(&server).await;
     let asked = reader.until("session.question").await;

@@ -21,30 +21,36 @@ fn the_command_line_adds_lists_calls_and_removes() {
         "MEMORY_FILE_PATH={}",
         folder.path().join("m.json").display()
     );
-    let (ok, words) = run(&["mcp", "add", "notes", "--env", &memory, "--", &command]);
-    assert!(ok, "{words}");
-    let (ok, words) = run(&["mcp", "add", "notes", "--", &command]);
-    assert!(!ok && words.contains("already"), "{words}");
-    let (ok, words) = run(&["mcp", "tools", "--json"]);
-    assert!(ok && words.contains("notes/read_graph"), "{words}");
-    let (ok, words) = run(&["mcp", "call", "notes/read_graph"]);
-    assert!(ok && words.contains("entities"), "{words}");
-    let (ok, words) = run(&["mcp", "call", "notes/none"]);
-    assert!(!ok && words.contains("ERR_TOOL_NOT_FOUND"), "{words}");
+    let (ok, message) = run(&["mcp", "add", "notes", "--env", &memory, "--", &command]);
+    assert!(ok, "{message}");
+    let (ok, message) = run(&["mcp", "add", "notes", "--", &command]);
+    assert!(!ok && message.contains("already"), "{message}");
+    let (ok, message) = run(&["mcp", "tools", "--json"]);
+    assert!(ok && message.contains("notes/read_graph"), "{message}");
+    let (ok, message) = run(&["mcp", "call", "notes/read_graph"]);
+    assert!(ok && message.contains("entities"), "{message}");
+    let (ok, message) = run(&["mcp", "call", "notes/none"]);
+    assert!(!ok && message.contains("ERR_TOOL_NOT_FOUND"), "{message}");
     let file = folder.path().join("other.json");
     std::fs::write(
         &file,
         json!({ "mcpServers": { "two": { "command": "x" } } }).to_string(),
     )
     .unwrap();
-    let (ok, words) = run(&["mcp", "import", file.to_str().unwrap()]);
-    assert!(ok, "{words}");
-    let (_, words) = run(&["mcp", "list"]);
-    assert!(words.contains("notes") && words.contains("two"), "{words}");
-    let (ok, words) = run(&["mcp", "remove", "notes"]);
-    assert!(ok, "{words}");
-    let (ok, words) = run(&["mcp", "remove", "notes"]);
-    assert!(!ok && words.contains("server notes not found"), "{words}");
+    let (ok, message) = run(&["mcp", "import", file.to_str().unwrap()]);
+    assert!(ok, "{message}");
+    let (_, message) = run(&["mcp", "list"]);
+    assert!(
+        message.contains("notes") && message.contains("two"),
+        "{message}"
+    );
+    let (ok, message) = run(&["mcp", "remove", "notes"]);
+    assert!(ok, "{message}");
+    let (ok, message) = run(&["mcp", "remove", "notes"]);
+    assert!(
+        !ok && message.contains("server notes not found"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -74,9 +80,9 @@ fn an_import_without_a_file_asks_about_each_host_that_it_finds() {
     let mut answers = asking.stdin.take().unwrap();
     std::io::Write::write_all(&mut answers, b"y\nn\n").unwrap();
     let output = asking.wait_with_output().unwrap();
-    let words = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{words}");
-    assert_eq!(words.matches("Add them? [y/N]").count(), 2, "{words}");
+    let message = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{message}");
+    assert_eq!(message.matches("Add them? [y/N]").count(), 2, "{message}");
     let listed = Gangway::run(&data, &["mcp", "list"]);
     let listed = String::from_utf8(listed.stdout).unwrap();
     let names: Vec<_> = listed.split_whitespace().collect();

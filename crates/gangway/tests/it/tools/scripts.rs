@@ -60,7 +60,7 @@ async fn install_scripts_of_npm_packages_run_only_when_they_are_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let registry = registry(folder.path()).await;
     let cache = folder.path().join("npm-cache");
-    for (flags, words, tool) in [
+    for (flags, message, tool) in [
         (
             &[][..],
             "install scripts did not run: scripted",
@@ -92,7 +92,7 @@ async fn install_scripts_of_npm_packages_run_only_when_they_are_allowed() {
         install.extend(flags);
         let (install, tools) =
             tokio::task::block_in_place(|| (run(&install), run(&["mcp", "tools"])));
-        assert!(install.contains(words), "{install}");
+        assert!(install.contains(message), "{install}");
         assert!(tools.contains(tool), "{install}\n{tools}");
     }
 }

@@ -24,30 +24,30 @@ async fn enter(server: &TestServer, ticket: &str) -> (u16, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_person_chats_in_a_panel_with_the_pages_tools_and_words() {
+async fn the_user_chats_in_a_panel_with_the_pages_tools_and_words() {
     let model = Fake::streams(&[&says("It is in."), &end()])
         .first_says(&[&calls(&[("page__add_to_cart", "{\"sku\":7}")])]);
     let server = server(&model).await;
     let mut page = Broker::of(&server, SHOP).await;
-    let wish = json!({
+    let request = json!({
         "systemPrompt": "Sell ships.", "tools": ["add_to_cart"], "style": { "theme": "dark", "accentColor": "#f90" },
     });
     assert_eq!(
         page.call("chat.canOpen", json!({})).await.unwrap(),
         "readily"
     );
-    let refused = page.call("chat.open", wish.clone()).await.unwrap();
+    let refused = page.call("chat.open", request.clone()).await.unwrap();
     assert_eq!(
         (&refused["success"], &refused["error"]["code"]),
         (&json!(false), &json!("PERMISSION_REQUIRED"))
     );
     allow(&server, SHOP, &["chat:open"]).await;
     let own = |name: &str| json!({ "name": name, "description": "Adds", "inputSchema": { "type": "object" } });
-    page.say(json!({ "type": "tools", "tools": [own("add_to_cart"), own("other")] }))
+    page.send_message(json!({ "type": "tools", "tools": [own("add_to_cart"), own("other")] }))
         .await;
-    let opened = page.call("chat.open", wish.clone()).await.unwrap();
+    let opened = page.call("chat.open", request.clone()).await.unwrap();
     assert_eq!(opened["success"], true);
-    let again = page.call("chat.open", wish).await.unwrap();
+    let again = page.call("chat.open", request).await.unwrap();
     assert_eq!(again["error"]["code"], "ALREADY_OPEN");
 
     let secret = ticket(&opened);
@@ -65,21 +65,21 @@ async fn the_person_chats_in_a_panel_with_the_pages_tools_and_words() {
     );
 
     let session = panel["sessionId"].as_str().unwrap();
-    let stream = server.say(session, "A ship, please").await;
+    let stream = server.send_message(session, "A ship, please").await;
     let asked = page.until("tool_call").await;
     assert_eq!(asked["name"], "add_to_cart");
-    page.say(json!({ "type": "tool_result", "call": asked["call"], "result": "ok" }))
+    page.send_message(json!({ "type": "tool_result", "call": asked["call"], "result": "ok" }))
         .await;
     let frames = server
         .sse(&format!("/api/stream/{stream}"), None)
         .await
         .rest()
         .await;
-    let said = frames
+    let message = frames
         .iter()
         .find(|frame| frame.event == "assistant.message")
         .unwrap();
-    assert_eq!(said.data["content"], "It is in.");
+    assert_eq!(message.data["content"], "It is in.");
     let first = &model.asked()[0];
     assert_eq!(first["messages"][0]["content"], "Sell ships.");
     // Of the person's own tools a page's chat has none without leave.
@@ -98,7 +98,7 @@ async fn the_person_chats_in_a_panel_with_the_pages_tools_and_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_revoke_closes_the_chat_and_a_denial_is_the_persons() {
+async fn a_revoke_closes_the_chat_and_a_denial_is_the_users() {
     let server = server(&Fake::streams(&[&says("Hi"), &end()])).await;
     allow(&server, SHOP, &["chat:open"]).await;
     let mut page = Broker::of(&server, SHOP).await;
@@ -124,7 +124,7 @@ async fn a_revoke_closes_the_chat_and_a_denial_is_the_persons() {
 }
 
 #[tokio::test]
-async fn a_panel_can_be_framed_by_the_page_that_opened_it_and_by_nobody_else() {
+async fn a_panel_can_be_framed_by_the_page_that_opened_it_and_by_no_other_page() {
     let server = TestServer::start().await;
     let answer = server
         .http

@@ -86,8 +86,8 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
     let (tell, mut shown) = mpsc::channel(1);
     let permissions = Arc::clone(&server.app.web_agent.permissions);
     let asking = tokio::spawn(async move {
-        let told = move |id: &AskId| tell.try_send(id.clone()).unwrap();
-        permissions.request(asked, told).await
+        let message = move |id: &AskId| tell.try_send(id.clone()).unwrap();
+        permissions.request(asked, message).await
     });
     let id = shown.recv().await.unwrap().to_string();
     let shown = ok(&data, &["pending"]).await;

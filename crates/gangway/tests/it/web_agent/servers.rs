@@ -18,22 +18,22 @@ async fn shop() -> TestServer {
     TestServer::with(|config| config.authentication = open).await
 }
 
-async fn register(server: &TestServer, page: &mut Broker, wish: Value, decision: &str) -> Value {
-    let id = page.begin("mcp.register", wish).await;
+async fn register(server: &TestServer, page: &mut Broker, request: Value, decision: &str) -> Value {
+    let id = page.begin("mcp.register", request).await;
     let ask = page.until("ask").await;
     decide(server, &ask, decision).await;
     page.end(id).await.1.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agrees() {
+async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_user_agrees() {
     let shop = shop().await;
     let origin = format!("http://{}", shop.address);
     let server = server(&Fake::streams(&[&says("x"), &end()])).await;
     let mut page = Broker::of(&server, &origin).await;
-    let wish = json!({ "url": format!("{origin}/mcp"), "name": "Shop Assistant!", "tools": ["list_apps"] });
+    let request = json!({ "url": format!("{origin}/mcp"), "name": "Shop Assistant!", "tools": ["list_apps"] });
     assert_eq!(
-        page.refused("mcp.register", wish.clone()).await,
+        page.refused("mcp.register", request.clone()).await,
         "ERR_SCOPE_REQUIRED"
     );
     allow(
@@ -42,7 +42,7 @@ async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agree
         &["mcp:servers.register", "mcp:tools.list", "mcp:tools.call"],
     )
     .await;
-    let denied = register(&server, &mut page, wish.clone(), "deny").await;
+    let denied = register(&server, &mut page, request.clone(), "deny").await;
     assert_eq!(denied["error"]["code"], "USER_DENIED");
     grant(
         &server,
@@ -51,7 +51,7 @@ async fn a_sites_own_server_is_there_for_that_origin_alone_once_the_person_agree
     )
     .await;
 
-    let registered = register(&server, &mut page, wish, "once").await;
+    let registered = register(&server, &mut page, request, "once").await;
     assert_eq!(registered["success"], true, "{registered}");
     let id = registered["serverId"].as_str().unwrap();
     assert!(id.starts_with("shop-assistant-"), "{id}");
@@ -102,16 +102,16 @@ async fn a_page_of_this_machine_may_ask_for_a_server_on_another_port_but_not_for
     let origin = "http://localhost:5173";
     allow(&server, origin, &["mcp:servers.register"]).await;
     let mut page = Broker::of(&server, origin).await;
-    let wish = json!({ "url": format!("http://{}/mcp", shop.address), "name": "Mine" });
-    let registered = register(&server, &mut page, wish, "once").await;
+    let request = json!({ "url": format!("http://{}/mcp", shop.address), "name": "Mine" });
+    let registered = register(&server, &mut page, request, "once").await;
     assert_eq!(registered["success"], true, "{registered}");
-    let wish = json!({ "url": format!("http://{}/mcp", server.address), "name": "Gangway" });
-    let answer = page.call("mcp.register", wish).await.unwrap();
+    let request = json!({ "url": format!("http://{}/mcp", server.address), "name": "Gangway" });
+    let answer = page.call("mcp.register", request).await.unwrap();
     assert_eq!(answer["error"]["code"], "INVALID_URL", "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() {
+async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_reported() {
     let target = TestServer::start().await;
     let there = format!("http://{}/mcp", target.address);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -127,8 +127,8 @@ async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() 
     allow(&server, &origin, &["mcp:servers.register"]).await;
     let mut page = Broker::of(&server, &origin).await;
     for path in ["/mcp", "/none"] {
-        let wish = json!({ "url": format!("{origin}{path}"), "name": "x" });
-        let answer = register(&server, &mut page, wish, "once").await;
+        let request = json!({ "url": format!("{origin}{path}"), "name": "x" });
+        let answer = register(&server, &mut page, request, "once").await;
         assert_eq!(
             answer["error"]["code"], "CONNECTION_FAILED",
             "{path}: {answer}"
@@ -137,15 +137,15 @@ async fn a_redirect_is_not_followed_and_a_server_that_is_none_is_told_as_such() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_open() {
+async fn what_the_user_revokes_is_gone_at_once_also_while_a_question_is_open() {
     let shop = shop().await;
     let origin = format!("http://{}", shop.address);
     let server = server(&Fake::streams(&[])).await;
     let scopes = ["mcp:servers.register", "mcp:tools.list", "mcp:tools.call"];
     allow(&server, &origin, &scopes).await;
     let mut page = Broker::of(&server, &origin).await;
-    let wish = json!({ "url": format!("{origin}/mcp"), "name": "Shop" });
-    let id = page.begin("mcp.register", wish.clone()).await;
+    let request = json!({ "url": format!("{origin}/mcp"), "name": "Shop" });
+    let id = page.begin("mcp.register", request.clone()).await;
     page.until("ask").await;
     grant(
         &server,
@@ -157,7 +157,7 @@ async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_ope
     assert_eq!(end.unwrap_err()["code"], "ERR_PERMISSION_DENIED");
 
     allow(&server, &origin, &scopes).await;
-    let registered = register(&server, &mut page, wish, "always").await;
+    let registered = register(&server, &mut page, request, "always").await;
     let id = registered["serverId"].as_str().unwrap().to_owned();
     let call = json!({ "tool": format!("{id}/list_apps"), "args": {} });
     page.call("tools.call", call.clone()).await.unwrap();
@@ -174,7 +174,7 @@ async fn what_the_person_takes_back_is_gone_at_once_also_while_a_question_is_ope
     let gone = || async {
         let mut page = Broker::of(&server, &origin).await;
         let listed = page.call("tools.list", json!({})).await.unwrap();
-        page.say(json!({ "type": "bye" })).await;
+        page.send_message(json!({ "type": "bye" })).await;
         (!listed.to_string().contains(&id)).then_some(())
     };
     eventually(gone).await;

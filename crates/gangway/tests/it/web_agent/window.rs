@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::TestServer;
 
-fn wish(scope: &str) -> Value {
+fn permission_request(scope: &str) -> Value {
     json!({ "scopes": [scope] })
 }
 
@@ -20,7 +20,7 @@ async fn a_window_that_is_closed_before_it_loads_ends_its_question() {
     let mut page = Broker::of(&server, SHOP).await;
     let mut other = Broker::of(&server, "https://other.example").await;
     let id = page
-        .begin("permissions.request", wish("model:prompt"))
+        .begin("permissions.request", permission_request("model:prompt"))
         .await;
     let ask = page.until("ask").await;
     let closed = json!({ "ask": ask["ask"] });
@@ -36,7 +36,7 @@ async fn a_window_that_is_closed_before_it_loads_ends_its_question() {
 
     // Once it has loaded, only its own connection counts, whatever the page reports.
     let id = page
-        .begin("permissions.request", wish("model:prompt"))
+        .begin("permissions.request", permission_request("model:prompt"))
         .await;
     let ask = page.until("ask").await;
     let url = server.url(ask["url"].as_str().unwrap());

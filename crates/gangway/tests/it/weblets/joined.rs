@@ -1,6 +1,6 @@
 //! Apps beside applets, MCP clients, and everything else on the server.
 
-use gangway_testing::weblets_client::{Line, app_host, get, opened, token};
+use gangway_testing::weblets_client::{WebletSocket, app_host, get, opened, token};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use crate::{
 };
 
 #[tokio::test]
-async fn an_app_speaks_to_the_agent_once_the_person_lets_it() {
+async fn an_app_speaks_to_the_agent_once_the_user_consents() {
     let server = server().await;
     let launched = opened(&server, json!("demo")).await;
-    let mut page = Line::page(&server, &launched, "").await;
+    let mut page = WebletSocket::page(&server, &launched, "").await;
     page.request("r1", "prompt", json!({ "text": "hello" }))
         .await;
     let session = launched["sessionId"].as_str().unwrap();
@@ -37,20 +37,20 @@ async fn an_app_speaks_to_the_agent_once_the_person_lets_it() {
         )
         .await;
     assert!(decided.0.is_success(), "{}", decided.1);
-    let heard = page.hear().await;
-    assert_eq!(heard["success"], true, "{heard}");
-    assert!(!heard["result"]["text"].as_str().unwrap().is_empty());
+    let received = page.receive().await;
+    assert_eq!(received["success"], true, "{received}");
+    assert!(!received["result"]["text"].as_str().unwrap().is_empty());
     // An event that asks for a turn makes one now.
     page.emit("e1", "help-wanted", json!({ "with": "taxes" }))
         .await;
-    assert_eq!(page.hear().await["type"], "weblet-ack");
+    assert_eq!(page.receive().await["type"], "weblet-ack");
     let history = format!("/api/history?session={session}");
     eventually(async || {
-        let (_, told) = server.call(Method::GET, &history, None).await;
-        let said = "event help-wanted {\"with\":\"taxes\"}";
-        let entries = told["entries"].as_array().unwrap();
+        let (_, message) = server.call(Method::GET, &history, None).await;
+        let text = "event help-wanted {\"with\":\"taxes\"}";
+        let entries = message["entries"].as_array().unwrap();
         let mut from = entries.iter().filter(|entry| entry["role"] == "user");
-        from.any(|entry| entry["content"] == said).then_some(())
+        from.any(|entry| entry["content"] == text).then_some(())
     })
     .await;
 }
@@ -75,9 +75,9 @@ async fn an_app_is_no_applet_and_an_applet_no_app_in_a_folder_that_holds_both() 
         assert!(!slugs.contains(&app.to_owned()), "{slugs:?}");
     }
     let path = "/api/apps/parrot/launch";
-    let (status, told) = server.call(Method::POST, path, Some(json!({}))).await;
+    let (status, message) = server.call(Method::POST, path, Some(json!({}))).await;
     assert_eq!(
-        (status, &told["error_code"]),
+        (status, &message["error_code"]),
         (StatusCode::NOT_FOUND, &json!("app_not_found"))
     );
 }
@@ -93,8 +93,8 @@ async fn the_name_and_version_of_an_mcp_client_reach_the_context() {
     let server = server().await;
     for era in [Era::Older, Era::Current] {
         let client = Client::new(&server, "/mcp", era).await;
-        let wish = json!({ "app": "notes", "data": { "notes": [] } });
-        let launched = client.call("launch_app", wish).await.unwrap();
+        let request = json!({ "app": "notes", "data": { "notes": [] } });
+        let launched = client.call("launch_app", request).await.unwrap();
         let page = get(&server, &format!("/?launch={}", token(&launched)), &[]).await;
         let page = page.text().await.unwrap();
         assert!(

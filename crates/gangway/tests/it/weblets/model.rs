@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::with_model;
 use crate::{providers::fake::Fake, support::eventually};
-use gangway_testing::weblets_client::{Line, opened};
+use gangway_testing::weblets_client::{WebletSocket, opened};
 
 /// The lines that the model got in its last turn.
 fn told(model: &Fake) -> Vec<String> {
@@ -20,14 +20,14 @@ fn told(model: &Fake) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_event_is_told_once_also_when_the_person_lets_the_app_speak_late() {
+async fn an_event_is_delivered_once_also_when_consent_is_given_late() {
     let (server, model) = with_model().await;
     let launched = opened(&server, json!("builtin")).await;
     let session = launched["sessionId"].as_str().unwrap();
-    let mut page = Line::page(&server, &launched, "").await;
+    let mut page = WebletSocket::page(&server, &launched, "").await;
     page.emit("e1", "help-wanted", json!({ "with": "taxes" }))
         .await;
-    assert_eq!(page.hear().await["type"], "weblet-ack");
+    assert_eq!(page.receive().await["type"], "weblet-ack");
     let wanted = |model: &Fake| {
         let lines = told(model).into_iter();
         lines
@@ -45,15 +45,15 @@ async fn an_event_is_told_once_also_when_the_person_lets_the_app_speak_late() {
     })
     .await;
     let turns = model.asked().len();
-    let wish = Some(json!({ "speak": "allow" }));
+    let request = Some(json!({ "speak": "allow" }));
     let path = format!("{path}/notes");
-    let (status, _) = server.call(Method::PUT, &path, wish).await;
+    let (status, _) = server.call(Method::PUT, &path, request).await;
     assert!(status.is_success());
     eventually(async || (model.asked().len() > turns).then_some(())).await;
-    let said = "[applet:notes] event help-wanted {\"with\":\"taxes\"}";
-    assert_eq!(wanted(&model), [said], "what was read is not read again");
+    let message = "[applet:notes] event help-wanted {\"with\":\"taxes\"}";
+    assert_eq!(wanted(&model), [message], "what was read is not read again");
     server.ask(session, "And now?").await;
-    assert_eq!(wanted(&model), [said]);
+    assert_eq!(wanted(&model), [message]);
 }
 
 #[tokio::test]
@@ -61,11 +61,11 @@ async fn of_many_events_the_newest_are_read_and_the_others_counted() {
     let (server, model) = with_model().await;
     let launched = opened(&server, json!("builtin")).await;
     let session = launched["sessionId"].as_str().unwrap();
-    let mut page = Line::page(&server, &launched, "").await;
-    let told = async |from: usize, to: usize, page: &mut Line| {
+    let mut page = WebletSocket::page(&server, &launched, "").await;
+    let told = async |from: usize, to: usize, page: &mut WebletSocket| {
         for n in from..to {
             page.emit(&format!("e{n}"), "note-added", json!(n)).await;
-            assert_eq!(page.hear().await["type"], "weblet-ack");
+            assert_eq!(page.receive().await["type"], "weblet-ack");
         }
         server.ask(session, "What is new?").await;
         let lines = told(&model).into_iter();

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::{
     super::{
-        super::{By, Permissions, Presence, Standing, query::Decision},
-        Answered, Edit, Kept, MOST, NotChanged, PREFIX, Settings,
+        super::{Actor, CurrentPermissions, Permissions, Presence, query::Decision},
+        AnsweredRequest, GrantChangeError, GrantEdit, MOST, PREFIX, Settings, StoredGrants,
     },
     SERVER, allowed, answer, checked, settings, shop, tab,
 };
@@ -35,18 +35,18 @@ async fn stage() -> Stage {
 }
 
 impl Stage {
-    async fn answer(&self, mut answer: Answered) {
+    async fn answer(&self, mut answer: AnsweredRequest) {
         answer.end = None;
-        let edit = Edit::Answered(answer);
+        let edit = GrantEdit::Answered(answer);
         self.permissions.change(&shop(), edit).await.unwrap();
     }
 
     async fn set(&self, settings: Settings) {
-        let set = self.permissions.set(&shop(), settings, By::Person).await;
+        let set = self.permissions.set(&shop(), settings, Actor::Person).await;
         set.unwrap();
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> CurrentPermissions {
         self.permissions.standing(&shop())
     }
 
@@ -71,7 +71,11 @@ async fn what_is_allowed_once_is_for_the_open_tab_and_ends_when_it_is_revoked() 
     let revoked = [(Scope::ModelPrompt, Grant::NotGranted)];
     stage.set(settings(&revoked, GrantDuration::Never)).await;
     assert_eq!(stage.grants(scopes), [Grant::NotGranted, Grant::Once]);
-    stage.permissions.forget(&shop(), By::Person).await.unwrap();
+    stage
+        .permissions
+        .forget(&shop(), Actor::Person)
+        .await
+        .unwrap();
     assert_eq!(stage.grants(scopes), [Grant::NotGranted; 2]);
 }
 
@@ -94,8 +98,8 @@ async fn tools_that_are_allowed_once_add_to_the_list_until_they_are_unchecked() 
         .answer(checked(Decision::Always, &[], ["a/b", "a/c"]))
         .await;
     assert_eq!(stage.tools().as_deref(), Some("a/b a/c"));
-    let kept = stage.permissions.lock().kept.get(&shop()).cloned();
-    assert_eq!(kept, None);
+    let stored = stage.permissions.lock().stored.get(&shop()).cloned();
+    assert_eq!(stored, None);
     let revoked = [(Scope::ToolsCall, Grant::NotGranted)];
     stage.set(settings(&revoked, GrantDuration::Never)).await;
     assert_eq!(stage.tools(), None);
@@ -152,14 +156,18 @@ async fn a_change_is_stored_and_counted_before_it_returns() {
         .await;
     assert!(changes.has_changed().unwrap());
     assert_eq!((grant(), stored().await), ([Grant::Denied], Grant::Denied));
-    stage.permissions.forget(&shop(), By::Person).await.unwrap();
+    stage
+        .permissions
+        .forget(&shop(), Actor::Person)
+        .await
+        .unwrap();
     assert_eq!(stored().await, Grant::NotGranted);
     let key = format!("{PREFIX}{}", shop());
     assert!(
         stage
             .permissions
             .store
-            .get::<Kept>(&key)
+            .get::<StoredGrants>(&key)
             .await
             .unwrap()
             .is_none()
@@ -172,10 +180,10 @@ async fn an_origin_without_https_may_be_refused_but_not_allowed() {
     let plain: Origin = "http://shop.example".parse().unwrap();
     let set = async |grant| {
         let settings = settings(&[(Scope::ChatOpen, grant)], GrantDuration::Never);
-        stage.permissions.set(&plain, settings, By::Person).await
+        stage.permissions.set(&plain, settings, Actor::Person).await
     };
     let refused = set(Grant::Always).await.unwrap_err();
-    assert_eq!(refused, NotChanged::NotAuthenticated(plain.clone()));
+    assert_eq!(refused, GrantChangeError::NotAuthenticated(plain.clone()));
     set(Grant::Denied).await.unwrap();
     let denied = stage.permissions.standing(&plain).of(Scope::ChatOpen);
     assert_eq!(denied, Grant::Denied);
@@ -184,26 +192,26 @@ async fn an_origin_without_https_may_be_refused_but_not_allowed() {
 #[tokio::test]
 async fn where_a_thousand_origins_are_kept_no_other_is_added() {
     let stage = stage().await;
-    let denied = Kept {
+    let denied = StoredGrants {
         scopes: [(Scope::ChatOpen, Grant::Denied)].into(),
-        ..Kept::default()
+        ..StoredGrants::default()
     };
     let others = (1..MOST).map(|n| format!("https://{n}.example").parse().unwrap());
     stage
         .permissions
         .lock()
-        .kept
+        .stored
         .extend(others.map(|other| (other, denied.clone())));
     let set = async |origin: &Origin, scope, grant| {
         let settings = settings(&[(scope, grant)], GrantDuration::Never);
-        stage.permissions.set(origin, settings, By::Person).await
+        stage.permissions.set(origin, settings, Actor::Person).await
     };
     set(&shop(), Scope::ChatOpen, Grant::Always).await.unwrap();
     let next: Origin = "https://next.example".parse().unwrap();
     let refused = set(&next, Scope::ChatOpen, Grant::Always)
         .await
         .unwrap_err();
-    assert_eq!(refused, NotChanged::TooManyOrigins);
+    assert_eq!(refused, GrantChangeError::TooManyOrigins);
     // Existing origins can still be changed, and "allow once" needs no entry.
     set(&shop(), Scope::ModelList, Grant::Always).await.unwrap();
     set(&next, Scope::ChatOpen, Grant::NotGranted)
@@ -221,12 +229,12 @@ async fn forgetting_everything_takes_it_from_every_origin() {
     let lasting = settings(&[(Scope::ModelPrompt, Grant::Always)], GrantDuration::Hour);
     stage
         .permissions
-        .set(&other, lasting, By::Person)
+        .set(&other, lasting, Actor::Person)
         .await
         .unwrap();
     let mut changes = stage.permissions.changes();
     changes.borrow_and_update();
-    stage.permissions.forget_all(By::Terminal).await.unwrap();
+    stage.permissions.forget_all(Actor::Terminal).await.unwrap();
     assert!(changes.has_changed().unwrap());
     assert_eq!(stage.grants([Scope::ChatOpen]), [Grant::NotGranted]);
     let again = Permissions::load(stage.permissions.store.clone(), Arc::default())
@@ -234,7 +242,7 @@ async fn forgetting_everything_takes_it_from_every_origin() {
         .unwrap();
     assert!(again.list().origins.is_empty() && stage.permissions.list().origins.is_empty());
     let log = stage.permissions.log(None, None, 2).await.unwrap().entries;
-    let said: Vec<_> = log
+    let texts: Vec<_> = log
         .iter()
         .map(|entry| {
             (
@@ -246,7 +254,7 @@ async fn forgetting_everything_takes_it_from_every_origin() {
         .collect();
     let forgotten = |origin| (origin, "forget", Some("terminal"));
     assert_eq!(
-        said,
+        texts,
         ["https://shop.example", "https://other.example"].map(forgotten)
     );
 }
@@ -262,12 +270,16 @@ async fn what_is_set_and_forgotten_is_in_the_log() {
     };
     stage
         .permissions
-        .set(&shop(), all, By::Extension)
+        .set(&shop(), all, Actor::Extension)
         .await
         .unwrap();
-    stage.permissions.forget(&shop(), By::Page).await.unwrap();
+    stage
+        .permissions
+        .forget(&shop(), Actor::Page)
+        .await
+        .unwrap();
     let log = stage.permissions.log(None, None, 10).await.unwrap().entries;
-    let said: Vec<_> = log
+    let texts: Vec<_> = log
         .into_iter()
         .rev()
         .map(|entry| {
@@ -288,7 +300,7 @@ async fn what_is_set_and_forgotten_is_in_the_log() {
         line(None, "servers", "1 allowed", "extension"),
         line(None, "forget", "not-granted", "page"),
     ];
-    assert_eq!(said, expected);
+    assert_eq!(texts, expected);
 }
 
 #[tokio::test]
@@ -309,8 +321,13 @@ async fn a_grant_that_ended_while_gangway_was_off_is_removed_and_logged() {
     assert!(!permissions.keeps_server(&shop(), SERVER));
     permissions.write_expired().await.unwrap();
     assert!(changes.has_changed().unwrap());
-    let kept = store.get::<Kept>(&key).await.unwrap().unwrap().value;
-    assert_eq!(kept.scopes, [(Scope::ChatOpen, Grant::Denied)].into());
+    let stored = store
+        .get::<StoredGrants>(&key)
+        .await
+        .unwrap()
+        .unwrap()
+        .value;
+    assert_eq!(stored.scopes, [(Scope::ChatOpen, Grant::Denied)].into());
     let log = permissions.log(None, None, 10).await.unwrap().entries;
     let mut scopes: Vec<_> = log
         .iter()

@@ -4,7 +4,7 @@ mod changes;
 
 use jiff::SignedDuration;
 
-use super::{super::By, *};
+use super::{super::Actor, *};
 
 const SERVER: &str = "https://shop.example/mcp";
 
@@ -29,8 +29,8 @@ fn after(hours: i64) -> Timestamp {
 }
 
 /// An answer about these scopes in one tab, without tools and servers.
-fn answer(decision: Decision, scopes: &[Scope]) -> Answered {
-    Answered {
+fn answer(decision: Decision, scopes: &[Scope]) -> AnsweredRequest {
+    AnsweredRequest {
         decision,
         scopes: scopes.iter().copied().collect(),
         shown: BTreeSet::new(),
@@ -42,8 +42,12 @@ fn answer(decision: Decision, scopes: &[Scope]) -> Answered {
 }
 
 /// An answer that selects `checked` of the tools `a/b` and `a/c`.
-fn checked<const N: usize>(decision: Decision, scopes: &[Scope], names: [&str; N]) -> Answered {
-    Answered {
+fn checked<const N: usize>(
+    decision: Decision,
+    scopes: &[Scope],
+    names: [&str; N],
+) -> AnsweredRequest {
+    AnsweredRequest {
         shown: tools(["a/b", "a/c"]),
         checked: Some(tools(names)),
         ..answer(decision, scopes)
@@ -58,24 +62,24 @@ fn settings(scopes: &[(Scope, Grant)], duration: GrantDuration) -> Settings {
     }
 }
 
-fn set(kept: Kept, settings: Settings) -> Result<Kept, NotChanged> {
-    Edit::Set(settings).apply(kept, noon())
+fn set(stored: StoredGrants, settings: Settings) -> Result<StoredGrants, GrantChangeError> {
+    GrantEdit::Set(settings).apply(stored, noon())
 }
 
-fn answered(kept: Kept, answer: Answered) -> Kept {
-    Edit::Answered(answer).apply(kept, noon()).unwrap()
+fn answered(stored: StoredGrants, answer: AnsweredRequest) -> StoredGrants {
+    GrantEdit::Answered(answer).apply(stored, noon()).unwrap()
 }
 
 /// The stored grants after tools, a server and two scopes were allowed for an hour.
-fn allowed() -> Kept {
+fn allowed() -> StoredGrants {
     let scopes = [Scope::ToolsCall, Scope::ServersRegister];
     let mut yes = checked(Decision::Always, &scopes, ["a/b", "a/c"]);
     yes.server = Some(SERVER.to_owned());
-    answered(Kept::default(), yes)
+    answered(StoredGrants::default(), yes)
 }
 
 #[test]
-fn yes_and_no_are_kept_and_once_is_not() {
+fn allow_and_deny_are_stored_and_once_is_not() {
     let yes = allowed();
     assert!(yes.allows() && !yes.is_empty());
     assert_eq!(yes.scopes[&Scope::ToolsCall], Grant::Always);
@@ -87,7 +91,7 @@ fn yes_and_no_are_kept_and_once_is_not() {
 
     let mut no = answer(Decision::Denied, &[Scope::ToolsCall]);
     no.server = Some("https://other.example".to_owned());
-    let denied = answered(Kept::default(), no.clone());
+    let denied = answered(StoredGrants::default(), no.clone());
     assert_eq!(denied.scopes, [(Scope::ToolsCall, Grant::Denied)].into());
     assert!(!denied.allows() && !denied.is_empty());
     assert_eq!((denied.servers.len(), denied.ends.is_empty()), (0, true));
@@ -100,12 +104,12 @@ fn yes_and_no_are_kept_and_once_is_not() {
         let once = answer(decision, &[Scope::ChatOpen]);
         assert_eq!(answered(yes.clone(), once), yes);
     }
-    let server_alone = Kept {
+    let server_alone = StoredGrants {
         servers: yes.servers,
-        ..Kept::default()
+        ..StoredGrants::default()
     };
-    assert!(server_alone.allows() && !Kept::default().allows());
-    assert!(Kept::default().is_empty());
+    assert!(server_alone.allows() && !StoredGrants::default().allows());
+    assert!(StoredGrants::default().is_empty());
 }
 
 #[test]
@@ -124,7 +128,10 @@ fn tools_that_were_shown_and_left_unchecked_are_taken_away() {
     assert_eq!(always.tools, Some(tools(["a/b", "other/x"])));
     // Without a scope for tools there is no list.
     let scope = [Scope::ModelPrompt];
-    let none = answered(Kept::default(), checked(Decision::Always, &scope, ["a/b"]));
+    let none = answered(
+        StoredGrants::default(),
+        checked(Decision::Always, &scope, ["a/b"]),
+    );
     assert_eq!(none.tools, None);
 }
 
@@ -134,17 +141,21 @@ fn settings_grant_refuse_and_revoke_scopes() {
         (Scope::ModelPrompt, Grant::Always),
         (Scope::ChatOpen, Grant::Denied),
     ];
-    let kept = set(Kept::default(), settings(&both, GrantDuration::Hour)).unwrap();
-    assert_eq!(kept.scopes, both.into());
+    let stored = set(
+        StoredGrants::default(),
+        settings(&both, GrantDuration::Hour),
+    )
+    .unwrap();
+    assert_eq!(stored.scopes, both.into());
     // Only what is allowed expires.
-    assert_eq!(kept.ends.scopes, [(Scope::ModelPrompt, after(1))].into());
+    assert_eq!(stored.ends.scopes, [(Scope::ModelPrompt, after(1))].into());
     let revoked = both.map(|(scope, _)| (scope, Grant::NotGranted));
-    let kept = set(kept, settings(&revoked, GrantDuration::Hour)).unwrap();
-    assert!(kept.is_empty());
+    let stored = set(stored, settings(&revoked, GrantDuration::Hour)).unwrap();
+    assert!(stored.is_empty());
     let once = settings(&[(Scope::ChatOpen, Grant::Once)], GrantDuration::Hour);
-    let refused = set(kept, once).unwrap_err();
-    assert_eq!(refused, NotChanged::NotOnce(Scope::ChatOpen));
-    let forgotten = Edit::Forget.apply(allowed(), noon()).unwrap();
+    let refused = set(stored, once).unwrap_err();
+    assert_eq!(refused, GrantChangeError::NotOnce(Scope::ChatOpen));
+    let forgotten = GrantEdit::Forget.apply(allowed(), noon()).unwrap();
     assert!(forgotten.is_empty());
 }
 
@@ -156,22 +167,28 @@ fn settings_list_tools_and_servers_and_new_ones_last_as_long_as_they_say() {
         duration: GrantDuration::Day,
         ..Settings::default()
     };
-    let refused = set(Kept::default(), list.clone()).unwrap_err();
-    assert_eq!(refused, NotChanged::NoScopeForTools);
+    let refused = set(StoredGrants::default(), list.clone()).unwrap_err();
+    assert_eq!(refused, GrantChangeError::NoScopeForTools);
     let denied = settings(&[(Scope::ToolsCall, Grant::Denied)], GrantDuration::Never);
-    let denied = set(Kept::default(), denied).unwrap();
-    assert_eq!(set(denied, list.clone()), Err(NotChanged::NoScopeForTools));
+    let denied = set(StoredGrants::default(), denied).unwrap();
+    assert_eq!(
+        set(denied, list.clone()),
+        Err(GrantChangeError::NoScopeForTools)
+    );
     let prompt = settings(&[(Scope::ModelPrompt, Grant::Always)], GrantDuration::Never);
-    let prompt = set(Kept::default(), prompt).unwrap();
-    assert_eq!(set(prompt, list.clone()), Err(NotChanged::NoScopeForTools));
+    let prompt = set(StoredGrants::default(), prompt).unwrap();
+    assert_eq!(
+        set(prompt, list.clone()),
+        Err(GrantChangeError::NoScopeForTools)
+    );
 
-    let kept = set(allowed(), list).unwrap();
-    assert_eq!(kept.tools, Some(tools(["a/b", "a/d"])));
-    let ends: Vec<_> = kept.ends.tools.into_values().collect();
+    let stored = set(allowed(), list).unwrap();
+    assert_eq!(stored.tools, Some(tools(["a/b", "a/d"])));
+    let ends: Vec<_> = stored.ends.tools.into_values().collect();
     assert_eq!(ends, [after(1), after(24)]);
-    assert_eq!(kept.servers.len(), 2);
-    assert_eq!(kept.ends.servers[SERVER], after(1));
-    assert_eq!(kept.ends.servers["https://new.example"], after(24));
+    assert_eq!(stored.servers.len(), 2);
+    assert_eq!(stored.ends.servers[SERVER], after(1));
+    assert_eq!(stored.ends.servers["https://new.example"], after(24));
 }
 
 #[test]
@@ -191,10 +208,10 @@ fn servers_go_with_the_scope_to_register_them() {
 #[test]
 fn a_list_of_tools_lasts_as_long_as_the_longer_of_its_scopes() {
     let end = |scopes: &[(Scope, GrantDuration)]| {
-        let kept = scopes.iter().fold(allowed(), |kept, (scope, duration)| {
-            set(kept, settings(&[(*scope, Grant::Always)], *duration)).unwrap()
+        let stored = scopes.iter().fold(allowed(), |stored, (scope, duration)| {
+            set(stored, settings(&[(*scope, Grant::Always)], *duration)).unwrap()
         });
-        kept.ends.tools.get(&"a/b".parse().unwrap()).copied()
+        stored.ends.tools.get(&"a/b".parse().unwrap()).copied()
     };
     let (call, model) = (Scope::ToolsCall, Scope::ModelTools);
     assert_eq!(end(&[(model, GrantDuration::Day)]), Some(after(24)));
@@ -209,7 +226,7 @@ fn a_list_of_tools_lasts_as_long_as_the_longer_of_its_scopes() {
 
 #[test]
 fn a_change_that_only_takes_away_is_known_as_such() {
-    let scope = |grant| Edit::Set(settings(&[(Scope::ChatOpen, grant)], GrantDuration::Never));
+    let scope = |grant| GrantEdit::Set(settings(&[(Scope::ChatOpen, grant)], GrantDuration::Never));
     let tools = Settings {
         tools: Some(Vec::new()),
         ..Settings::default()
@@ -219,14 +236,14 @@ fn a_change_that_only_takes_away_is_known_as_such() {
         ..Settings::default()
     };
     for (edit, narrows) in [
-        (Edit::Forget, true),
-        (Edit::Answered(answer(Decision::Denied, &[])), true),
-        (Edit::Answered(answer(Decision::Always, &[])), false),
+        (GrantEdit::Forget, true),
+        (GrantEdit::Answered(answer(Decision::Denied, &[])), true),
+        (GrantEdit::Answered(answer(Decision::Always, &[])), false),
         (scope(Grant::NotGranted), true),
         (scope(Grant::Denied), true),
         (scope(Grant::Always), false),
-        (Edit::Set(tools), false),
-        (Edit::Set(servers), false),
+        (GrantEdit::Set(tools), false),
+        (GrantEdit::Set(servers), false),
     ] {
         assert_eq!(edit.narrows(), narrows, "{edit:?}");
     }
@@ -240,8 +257,8 @@ fn an_answer_is_logged_by_scope_tools_and_server() {
         ["a/b"],
     );
     yes.server = Some(SERVER.to_owned());
-    let entries = super::super::decide::decisions(&shop(), &yes, By::Person);
-    let said: Vec<_> = entries
+    let entries = super::super::decide::decisions(&shop(), &yes, Actor::Person);
+    let texts: Vec<_> = entries
         .iter()
         .map(|entry| (entry.scope, entry.what.as_str()))
         .collect();
@@ -251,7 +268,7 @@ fn an_answer_is_logged_by_scope_tools_and_server() {
         (None, "tools: 1 of 2"),
         (None, "server: https://shop.example/mcp"),
     ];
-    assert_eq!(said, expected);
+    assert_eq!(texts, expected);
     let by = |by| {
         entries
             .iter()

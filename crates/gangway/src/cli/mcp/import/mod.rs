@@ -30,7 +30,7 @@ pub(super) struct ImportArgs {
 
 /// Servers by name, and notes about skipped ones.
 #[derive(Debug, Default)]
-struct Found {
+struct ImportedServers {
     servers: BTreeMap<String, ServerEntry>,
     notes: Vec<String>,
 }
@@ -63,7 +63,7 @@ pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
     add(&args.common, found.servers).await
 }
 
-fn read(file: &Path) -> anyhow::Result<Found> {
+fn read(file: &Path) -> anyhow::Result<ImportedServers> {
     let mut text = String::new();
     if file == Path::new("-") {
         std::io::stdin().read_to_string(&mut text)?;
@@ -81,7 +81,7 @@ fn read(file: &Path) -> anyhow::Result<Found> {
     })?;
     let folder = std::path::absolute(file)?;
     let folder = folder.parent().unwrap_or(Path::new("/"));
-    let mut found = Found::default();
+    let mut found = ImportedServers::default();
     for (name, listed) in listed {
         let id = forms::id(&name);
         let entry = listed
@@ -101,14 +101,14 @@ fn read(file: &Path) -> anyhow::Result<Found> {
 }
 
 /// Finds the config files of other hosts and asks the user which to import.
-fn choose(all: bool) -> anyhow::Result<Found> {
+fn choose(all: bool) -> anyhow::Result<ImportedServers> {
     let files = find::files();
     anyhow::ensure!(
         !files.is_empty(),
         "no config files of other hosts were found; name one: gangway mcp import FILE"
     );
     let asks = std::io::stdin().is_terminal();
-    let mut chosen = Found::default();
+    let mut chosen = ImportedServers::default();
     let mut seen = 0;
     for (host, file) in files {
         let found = match read(&file) {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{Found, find, forms, read, variables};
+use super::{ImportedServers, find, forms, read, variables};
 
-fn found(name: &str, text: &str) -> Found {
+fn found(name: &str, text: &str) -> ImportedServers {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     std::fs::write(&file, text).unwrap();
@@ -31,7 +31,7 @@ fn lines(name: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn claude_code_keeps_servers_of_the_person_and_of_projects() {
+fn claude_code_keeps_the_users_servers_and_of_projects() {
     let text = r#"{ "numStartups": 3, "mcpServers": { "a": { "type": "stdio", "command": "npx", "args": ["-y", "x"] } },
         "projects": { "/p": { "mcpServers": { "b": { "type": "http", "url": "https://b.example/mcp",
             "headers": { "Authorization": "Bearer ${GANGWAY_NO_SUCH:-t}" } } } }, "/q": {} } }"#;
@@ -160,7 +160,7 @@ fn variables_are_filled_in_and_those_without_a_value_are_named() {
 }
 
 #[test]
-fn what_is_no_settings_of_a_host_is_told_and_names_are_made_to_fit() {
+fn what_is_no_settings_of_a_host_is_reported_and_names_are_made_to_fit() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("a.json", "{"),

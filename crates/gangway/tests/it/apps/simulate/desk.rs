@@ -108,8 +108,8 @@ impl Run {
         }
     }
 
-    pub fn types(&mut self, words: &str) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{words}").unwrap();
+    pub fn types(&mut self, message: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
     pub fn end(mut self) -> Ended {
@@ -170,31 +170,33 @@ impl FakePage {
         let stream = TcpStream::connect(address).await.unwrap();
         let (socket, _) = client_async(request, stream).await.unwrap();
         let mut page = Self { socket };
-        assert_eq!(page.hear().await["type"], "welcome");
+        assert_eq!(page.receive().await["type"], "welcome");
         page
     }
 
     pub async fn emit(&mut self, event: &str, payload: Value) {
         let id = format!("{event}-id");
-        self.say(json!({ "type": "weblet-event", "id": id, "event": event, "payload": payload }))
-            .await;
+        self.send_message(
+            json!({ "type": "weblet-event", "id": id, "event": event, "payload": payload }),
+        )
+        .await;
     }
 
     pub async fn request(&mut self, id: &str, action: &str, params: Value) -> Value {
-        self.say(json!({ "type": "weblet-request", "requestId": id, "action": action, "params": params })).await;
-        let answer = self.hear().await;
+        self.send_message(json!({ "type": "weblet-request", "requestId": id, "action": action, "params": params })).await;
+        let answer = self.receive().await;
         assert_eq!(answer["requestId"], id, "{answer}");
         answer
     }
 
-    pub async fn say(&mut self, message: Value) {
+    pub async fn send_message(&mut self, message: Value) {
         self.socket
             .send(Message::text(message.to_string()))
             .await
             .unwrap();
     }
 
-    pub async fn hear(&mut self) -> Value {
+    pub async fn receive(&mut self) -> Value {
         loop {
             let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
             if let Message::Text(text) = next.expect("nothing came").unwrap().unwrap() {
@@ -207,11 +209,11 @@ impl FakePage {
     pub async fn behave(&mut self, text: &str) -> Vec<Value> {
         self.emit("note-added", json!({ "text": text, "more": 1 }))
             .await;
-        let mut heard = vec![self.hear().await, self.hear().await];
+        let mut received = vec![self.receive().await, self.receive().await];
         let file = json!({ "filename": "a.txt", "content": "a" });
-        heard.push(self.request("r1", "save-file", file.clone()).await);
-        heard.push(self.request("r2", "save-file", file).await);
-        heard.push(self.request("r3", "dance", json!({})).await);
-        heard
+        received.push(self.request("r1", "save-file", file.clone()).await);
+        received.push(self.request("r2", "save-file", file).await);
+        received.push(self.request("r3", "dance", json!({})).await);
+        received
     }
 }

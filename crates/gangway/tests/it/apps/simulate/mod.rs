@@ -44,7 +44,7 @@ expect:
 async fn record(desk: &Desk) -> Value {
     let mut run = desk.start(&["--script", "script.yaml", "--record", "kept.yaml"]);
     let mut page = FakePage::open(&mut run).await;
-    let heard = page.behave("first").await;
+    let received = page.behave("first").await;
     let ended = run.end();
     assert_eq!(
         (ended.code, &ended.result["result"]),
@@ -53,14 +53,14 @@ async fn record(desk: &Desk) -> Value {
         ended.result,
         ended.errors
     );
-    json!({ "heard": heard, "talk": ended.result["talk"] })
+    json!({ "heard": received, "talk": ended.result["talk"] })
 }
 
 #[tokio::test]
 async fn a_script_takes_denies_answers_and_sends_as_it_says() {
-    let told = record(&Desk::new(SCRIPT)).await;
+    let message = record(&Desk::new(SCRIPT)).await;
     let of = |kind: &str| {
-        let all = told["heard"].as_array().unwrap().iter();
+        let all = message["heard"].as_array().unwrap().iter();
         all.filter(|one| one["type"] == kind)
             .cloned()
             .collect::<Vec<_>>()
@@ -83,17 +83,17 @@ async fn a_script_takes_denies_answers_and_sends_as_it_says() {
     );
     assert_eq!(answers[1]["result"], json!({ "saved": true }));
     assert_eq!(answers[2]["error"]["code"], "E-AGT-006");
-    let said: Vec<&Value> = told["talk"]
+    let texts: Vec<&Value> = message["talk"]
         .as_array()
         .unwrap()
         .iter()
         .map(|entry| &entry["app"])
         .collect();
     assert!(
-        said.contains(
+        texts.contains(
             &&json!({ "event": "note-added", "payload": { "text": "first", "more": 1 } })
         ),
-        "{said:?}"
+        "{texts:?}"
     );
 }
 
@@ -179,7 +179,7 @@ async fn events_that_are_ignored_are_not_taken_and_the_time_limit_holds() {
     page.emit("lost", Value::Null).await;
     page.emit("other", Value::Null).await;
     // The second is accepted, so the first was received and closed.
-    assert_eq!(page.hear().await["id"], "other-id");
+    assert_eq!(page.receive().await["id"], "other-id");
     let ended = run.end();
     let why = ended.result["failure"].as_str().unwrap();
     assert!(
@@ -189,12 +189,12 @@ async fn events_that_are_ignored_are_not_taken_and_the_time_limit_holds() {
 }
 
 #[tokio::test]
-async fn a_person_at_the_terminal_answers_by_typing() {
+async fn a_user_at_the_terminal_answers_by_typing() {
     let desk = Desk::new(SCRIPT);
     let mut run = desk.start_talking(&["--data", r#"{"notes": ["a"]}"#, "--agent", "me"]);
     let mut page = FakePage::open(&mut run).await;
     page.emit("hello", json!({ "to": "you" })).await;
-    assert_eq!(page.hear().await["type"], "weblet-ack");
+    assert_eq!(page.receive().await["type"], "weblet-ack");
     assert!(
         run.until("app → agent")
             .contains("event hello {\"to\":\"you\"}")
@@ -203,7 +203,7 @@ async fn a_person_at_the_terminal_answers_by_typing() {
     run.types("nonsense");
     run.until("type one of");
     run.types(r#"send theme-changed {"theme": "dark"}"#);
-    assert_eq!(page.hear().await["payload"]["theme"], "dark");
+    assert_eq!(page.receive().await["payload"]["theme"], "dark");
     for (typed, wanted) in [
         (
             r#"answer {"saved": true}"#,
@@ -219,10 +219,10 @@ async fn a_person_at_the_terminal_answers_by_typing() {
         ),
     ] {
         let ask = json!({ "type": "weblet-request", "requestId": typed, "action": "dance", "params": {} });
-        page.say(ask).await;
+        page.send_message(ask).await;
         run.until("waiting for you");
         run.types(typed);
-        let answer = page.hear().await;
+        let answer = page.receive().await;
         for (key, value) in wanted.as_object().unwrap() {
             assert_eq!(&answer[key], value, "{answer}");
         }
@@ -233,7 +233,7 @@ async fn a_person_at_the_terminal_answers_by_typing() {
     page.emit("late", Value::Null).await;
     run.until("waiting for you: ack");
     run.types("ack");
-    assert_eq!(page.hear().await["id"], "late-id");
+    assert_eq!(page.receive().await["id"], "late-id");
     run.types("quit");
     assert_eq!(run.child.wait().unwrap().code(), Some(0));
 }

@@ -7,7 +7,7 @@ use std::{path::Path, process::Output};
 use serde_json::{Value, json};
 
 use self::registry::usual_registry;
-use super::Site;
+use super::AppSite;
 use crate::support::{Gangway, TestServer};
 
 /// The page of an app that imports a package, in a script of the page and in one of its own.
@@ -20,7 +20,7 @@ const PAGE: [(&str, &str); 2] = [
 ];
 
 /// Runs the command with this registry, and with settings of the person's that would let scripts run.
-fn vendor(site: &Site, registry: &str, arguments: &[&str]) -> Output {
+fn vendor(site: &AppSite, registry: &str, arguments: &[&str]) -> Output {
     let home = site.folder.path().join("home");
     let mut command = Gangway::command(&home.join("data"));
     command
@@ -63,20 +63,20 @@ fn files(folder: &Path) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn packages_come_into_vendor_with_what_they_need_and_pages_import_them_without_a_restart() {
     let registry = usual_registry().await;
-    let site = Site::with("dependencies: { tiny: ^1.0.0 }", &PAGE);
+    let site = AppSite::with("dependencies: { tiny: ^1.0.0 }", &PAGE);
     assert_eq!(site.visit("/").await.text(), PAGE[0].1);
     assert_eq!(site.get("/app.js").await.text(), PAGE[1].1);
     let before = files(&site.path());
 
     let output = tokio::task::block_in_place(|| vendor(&site, &registry, &["site"]));
-    let told = said(&output);
-    assert!(output.status.success(), "{told}");
-    for words in [
+    let message = said(&output);
+    assert!(output.status.success(), "{message}");
+    for reason in [
         "tiny 1.2.0",
         "transitive dependencies: 1",
         "Install scripts did not run: tiny",
     ] {
-        assert!(told.contains(words), "{told}");
+        assert!(message.contains(reason), "{message}");
     }
     let added: Vec<String> = files(&site.path())
         .into_iter()
@@ -111,17 +111,17 @@ async fn packages_come_into_vendor_with_what_they_need_and_pages_import_them_wit
     let path = site.path();
     let arguments = [path.to_str().unwrap(), "--json"];
     let output = tokio::task::block_in_place(|| vendor(&site, &registry, &arguments));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message: Value = serde_json::from_slice(&output.stdout).unwrap();
     let wanted = json!([{ "name": "tiny", "version": "2.0.0" }]);
     assert_eq!(
-        (&told["packages"], &told["neededByThem"]),
+        (&message["packages"], &message["neededByThem"]),
         (&wanted, &json!([]))
     );
     assert!(!site.path().join("vendor/@scope/helper").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_fetched_is_told_with_the_reason_and_leaves_the_app_as_it_was() {
+async fn what_cannot_be_fetched_is_reported_with_the_reason_and_leaves_the_app_as_it_was() {
     let registry = usual_registry().await;
     for (lines, registry, reason) in [
         (
@@ -141,31 +141,34 @@ async fn what_cannot_be_fetched_is_told_with_the_reason_and_leaves_the_app_as_it
             "the registry cannot be reached (ECONNREFUSED)",
         ),
     ] {
-        let site = Site::with(lines, &PAGE);
+        let site = AppSite::with(lines, &PAGE);
         let before = files(&site.path());
         let output = tokio::task::block_in_place(|| vendor(&site, registry, &["site"]));
-        let told = said(&output);
-        assert!(!output.status.success() && told.contains(reason), "{told}");
+        let message = said(&output);
+        assert!(
+            !output.status.success() && message.contains(reason),
+            "{message}"
+        );
         assert_eq!(files(&site.path()), before);
         assert!(!site.path().join("vendor").exists());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commonjs_package_is_told_of_and_what_the_author_put_there_stays() {
+async fn a_commonjs_package_is_reported_and_packages_of_the_author_are_kept() {
     let registry = usual_registry().await;
     let mut own = PAGE.to_vec();
     own.push(("vendor/tiny/index.js", "export const word = 'mine';"));
-    let site = Site::with("dependencies: { tiny: ^1, old-style: '*' }", &own);
+    let site = AppSite::with("dependencies: { tiny: ^1, old-style: '*' }", &own);
     let output = tokio::task::block_in_place(|| vendor(&site, &registry, &["site"]));
-    let told = said(&output);
-    assert!(output.status.success(), "{told}");
-    for words in [
+    let message = said(&output);
+    assert!(output.status.success(), "{message}");
+    for text in [
         "old-style 1.0.0",
         "Packages of the app's author were kept: tiny",
         "no ES modules (only CommonJS): old-style;",
     ] {
-        assert!(told.contains(words), "{told}");
+        assert!(message.contains(text), "{message}");
     }
     let mine = std::fs::read_to_string(site.path().join("vendor/tiny/index.js")).unwrap();
     assert_eq!(mine, own[2].1);
@@ -173,18 +176,18 @@ async fn a_commonjs_package_is_told_of_and_what_the_author_put_there_stays() {
 
 #[test]
 fn what_is_not_a_version_of_the_registry_is_refused_before_npm_is_asked() {
-    let refused = |site: &Site, app: &str| {
+    let refused = |site: &AppSite, app: &str| {
         // Nothing answers there, and npm would say so.
         let output = vendor(site, "http://127.0.0.1:1", &[app]);
         assert!(!output.status.success());
         assert!(!site.path().join("vendor").exists());
         said(&output)
     };
-    let site = Site::with(
+    let site = AppSite::with(
         "dependencies: { a: 'git+ssh://git@example.org/a.git', b: 'file:../b', c: 'npm:other@1', d: a/b, e: { x: 1 }, '../f': '1' }",
         &[],
     );
-    let told = refused(&site, "site");
+    let message = refused(&site, "site");
     for reason in [
         "a is \"git+ssh://git@example.org/a.git\", which is a git repository: it could bring in anything",
         "b is \"file:../b\", which is a path",
@@ -193,33 +196,33 @@ fn what_is_not_a_version_of_the_registry_is_refused_before_npm_is_asked() {
         "e is \"(a map)\", which is not a version range",
         "\"../f\" is not an npm package name",
     ] {
-        assert!(told.contains(reason), "{told}");
+        assert!(message.contains(reason), "{message}");
     }
-    let site = Site::new(&[]);
+    let site = AppSite::new(&[]);
     for (app, reason) in [
         ("site", "has no `dependencies` in its APP.md"),
         ("movie-booking", "comes with Gangway and cannot be changed"),
         ("nobody", "app nobody not found"),
         ("No/Where", "there is no APP.md in No/Where"),
     ] {
-        let told = refused(&site, app);
-        assert!(told.contains(reason), "{told}");
+        let message = refused(&site, app);
+        assert!(message.contains(reason), "{message}");
     }
 }
 
 #[test]
 fn without_npm_and_in_a_folder_that_leads_elsewhere_nothing_is_fetched() {
-    let site = Site::with("dependencies: { tiny: ^1 }", &PAGE);
+    let site = AppSite::with("dependencies: { tiny: ^1 }", &PAGE);
     let mut command = Gangway::command(&site.folder.path().join("data"));
     let nothing = tempfile::tempdir().unwrap();
     command
         .env("PATH", nothing.path())
         .args(["app", "vendor"])
         .arg(site.path());
-    let told = said(&command.output().unwrap());
+    let message = said(&command.output().unwrap());
     assert!(
-        told.contains("npm is not on PATH: install Node.js"),
-        "{told}"
+        message.contains("npm is not on PATH: install Node.js"),
+        "{message}"
     );
     assert!(!site.path().join("vendor").exists());
 
@@ -227,15 +230,15 @@ fn without_npm_and_in_a_folder_that_leads_elsewhere_nothing_is_fetched() {
     std::fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, site.path().join("vendor")).unwrap();
     let output = vendor(&site, "http://127.0.0.1:1", &["site"]);
-    let told = said(&output);
-    assert!(!output.status.success(), "{told}");
-    assert!(told.contains("vendor cannot be used"), "{told}");
+    let message = said(&output);
+    assert!(!output.status.success(), "{message}");
+    assert!(message.contains("vendor cannot be used"), "{message}");
     assert_eq!(files(&outside), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_launch_says_which_packages_are_missing_and_how_to_fetch_them() {
-    let site = Site::with("dependencies: { tiny: ^1, old: '*' }", &PAGE);
+    let site = AppSite::with("dependencies: { tiny: ^1, old: '*' }", &PAGE);
     site.write(&[
         ("node_modules/old/package.json", r#"{ "main": "x.js" }"#),
         ("node_modules/old/x.js", "module.exports = 1;"),
@@ -247,14 +250,14 @@ async fn a_launch_says_which_packages_are_missing_and_how_to_fetch_them() {
         assert!(status.is_success(), "{launched}");
         launched["warnings"].as_array().unwrap().clone()
     };
-    let told = warnings().await;
-    assert_eq!(told.len(), 2, "{told:?}");
-    let missing = told[0].as_str().unwrap();
+    let lines = warnings().await;
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let missing = lines[0].as_str().unwrap();
     assert!(
         missing.contains(": tiny; download them with `gangway app vendor site`"),
         "{missing}"
     );
-    let unusable = told[1].as_str().unwrap();
+    let unusable = lines[1].as_str().unwrap();
     assert!(unusable.contains("(only CommonJS): old;"), "{unusable}");
     // A card says nothing of it: the app may do without.
     let (_, app) = server.get("/api/apps/site").await;
@@ -283,16 +286,16 @@ async fn a_launch_says_which_packages_are_missing_and_how_to_fetch_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_package_of_the_npm_registry_is_fetched_and_imported() {
-    let site = Site::with(
+    let site = AppSite::with(
         "dependencies: { escape-string-regexp: ^5.0.0 }",
         &[("app.js", "import escape from 'escape-string-regexp';")],
     );
     let mut command = Gangway::command(&site.folder.path().join("data"));
     command.args(["app", "vendor"]).arg(site.path());
     let output = tokio::task::block_in_place(|| command.output().unwrap());
-    let told = said(&output);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("escape-string-regexp 5."), "{told}");
+    let message = said(&output);
+    assert!(output.status.success(), "{message}");
+    assert!(message.contains("escape-string-regexp 5."), "{message}");
     let script = site.get("/app.js").await;
     let address = "./vendor/escape-string-regexp/index.js";
     assert_eq!(script.text(), format!("import escape from \"{address}\";"));

@@ -112,8 +112,8 @@ fn lengths(limit: usize) -> Vec<Case> {
     for length in [0, 125, 126, 128, 65535, 65536, limit] {
         let name = format!("{length} bytes");
         let bytes = frame(END | BINARY, &vec![0xfe; length]);
-        let told = unless_large(length, Expect::Refusal);
-        cases.push(case(name, &[bytes], &told));
+        let message = unless_large(length, Expect::Refusal);
+        cases.push(case(name, &[bytes], &message));
     }
     cases
 }

@@ -127,8 +127,8 @@ pub fn close_codes() -> Vec<Case> {
     let bad = bad.map(|code| (code, 1002));
     let codes = good.into_iter().chain(bad);
     codes
-        .map(|(code, told)| {
-            let expect = [Expect::Close(Some(told))];
+        .map(|(code, message)| {
+            let expect = [Expect::Close(Some(message))];
             case(format!("a close with {code}"), &[close(code, b"")], &expect)
         })
         .collect()

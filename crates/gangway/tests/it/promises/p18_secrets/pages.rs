@@ -12,25 +12,28 @@ use super::{KINDS, Stage};
 impl Stage {
     /// One provider in a session and on the OpenAI door, as it answers and as it fails.
     pub(super) async fn talk(&mut self, provider: &str) {
-        let wish = json!({ "agent": "builtin", "model": provider, "title": provider });
-        let (status, session) = self.call(Method::POST, "/api/sessions", wish).await;
+        let body = json!({ "agent": "builtin", "model": provider, "title": provider });
+        let (status, session) = self.call(Method::POST, "/api/sessions", body).await;
         assert_eq!(status, 201, "{session}");
         let session = format!("/api/sessions/{}", session["sessionId"].as_str().unwrap());
         let feed = format!("{}{session}/events", self.server.url);
         let feed = crate::support::socket(&feed, &self.server.token);
         let (mut socket, _) = tokio_tungstenite::connect_async(feed).await.unwrap();
         for prompt in ["please answer", "please break", "please refuse"] {
-            let said = json!({ "prompt": prompt });
-            let (_, said) = self
-                .call(Method::POST, &format!("{session}/messages"), said)
+            let text = json!({ "prompt": prompt });
+            let (_, text) = self
+                .call(Method::POST, &format!("{session}/messages"), text)
                 .await;
-            let stream = format!("/api/stream/{}", said["streamId"].as_str().unwrap());
-            let (_, heard) = self.get(&stream).await;
+            let stream = format!("/api/stream/{}", text["streamId"].as_str().unwrap());
+            let (_, received) = self.get(&stream).await;
             let expected = match prompt {
                 "please answer" => "[key]",
                 _ => "no such key",
             };
-            assert!(heard.contains(expected), "{provider} {prompt}: {heard}");
+            assert!(
+                received.contains(expected),
+                "{provider} {prompt}: {received}"
+            );
             let mut feed = String::new();
             while !feed.contains("\"outcome\"") {
                 let message = socket.next().await.unwrap().unwrap();
@@ -39,8 +42,8 @@ impl Stage {
             self.seen.add("the feed", feed);
             for stream in [false, true] {
                 let messages = [json!({ "role": "user", "content": prompt })];
-                let wish = json!({ "model": provider, "messages": messages, "stream": stream });
-                self.call(Method::POST, "/v1/chat/completions", wish).await;
+                let body = json!({ "model": provider, "messages": messages, "stream": stream });
+                self.call(Method::POST, "/v1/chat/completions", body).await;
             }
         }
         let id = session.rsplit('/').next().unwrap().to_owned();
@@ -66,8 +69,8 @@ impl Stage {
             .iter()
             .map(|scope| ((*scope).to_owned(), json!("granted-always")))
             .collect();
-        let wish = json!({ "origin": SHOP, "scopes": scopes });
-        let grant = self.request(Method::PATCH, "/api/permissions", Some(&wish));
+        let body = json!({ "origin": SHOP, "scopes": scopes });
+        let grant = self.request(Method::PATCH, "/api/permissions", Some(&body));
         let grant = grant.bearer_auth(note["token"].as_str().unwrap());
         assert_eq!(grant.send().await.unwrap().status(), 200);
 
@@ -79,8 +82,8 @@ impl Stage {
             "tools.list",
             "permissions.list",
         ] {
-            let told = page.call(method, json!({})).await.unwrap();
-            self.seen.add(method, told.to_string());
+            let message = page.call(method, json!({})).await.unwrap();
+            self.seen.add(method, message.to_string());
         }
         let listed = page.call("providers.list", json!({})).await.unwrap();
         assert!(listed.to_string().contains("env-openai"), "{listed}");
@@ -94,31 +97,31 @@ impl Stage {
             ("chat.open", json!({ "systemPrompt": "be kind" })),
             ("nothing", json!({})),
         ] {
-            let told = page.call(method, params).await;
-            self.seen.add(method, format!("{told:?}"));
+            let message = page.call(method, params).await;
+            self.seen.add(method, format!("{message:?}"));
         }
     }
 
     /// One provider, as a conversation and as a task.
     async fn ask(&mut self, page: &mut Broker, provider: &str) {
         for input in ["please answer", "please break", "please refuse"] {
-            let wish = json!({ "provider": provider });
-            let made = page.call("text.create", wish).await.unwrap();
+            let request = json!({ "provider": provider });
+            let made = page.call("text.create", request).await.unwrap();
             let prompt = json!({ "sessionId": made["sessionId"], "input": input });
             let talk = page.begin("text.prompt", prompt).await;
-            let said = page.end(talk).await;
+            let message = page.end(talk).await;
             let expected = match input {
                 "please answer" => "[key]",
                 _ => "ERR_MODEL_FAILED",
             };
-            let said = format!("{said:?}");
-            assert!(said.contains(expected), "{provider} {input}: {said}");
-            self.seen.add("text.prompt", said);
+            let message = format!("{message:?}");
+            assert!(message.contains(expected), "{provider} {input}: {message}");
+            self.seen.add("text.prompt", message);
             page.call("text.destroy", made).await.unwrap();
             let task = json!({ "task": input, "provider": provider });
             let run = page.begin("run", task).await;
-            let said = page.end(run).await;
-            self.seen.add("run", format!("{said:?}"));
+            let message = page.end(run).await;
+            self.seen.add("run", format!("{message:?}"));
         }
     }
 }

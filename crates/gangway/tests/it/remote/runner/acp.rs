@@ -53,7 +53,7 @@ async fn nothing_is_left_of_an_agent_whose_runner_was_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_is_told_of_the_servers_that_the_project_names_and_of_no_others() {
+async fn it_gets_the_servers_of_the_project_and_no_others() {
     let mut settings = settings(None, std::path::Path::new("/nowhere"));
     for name in ["files", "private"] {
         let entry = json!({ "command": "sh", "args": ["-c", name], "env": { "KEY": "v" } });
@@ -67,9 +67,9 @@ async fn it_is_told_of_the_servers_that_the_project_names_and_of_no_others() {
         let mut setup = setup(&server, brain(&[]), &settings);
         setup.mcp_servers = wanted;
         let mut connection = server.ready_as(setup).await;
-        let told: Vec<Value> = serde_json::from_str(&connection.ask(1, "servers").await).unwrap();
-        assert_eq!(told.len(), known, "{told:?}");
-        for one in told {
+        let lines: Vec<Value> = serde_json::from_str(&connection.ask(1, "servers").await).unwrap();
+        assert_eq!(lines.len(), known, "{lines:?}");
+        for one in lines {
             assert_eq!(
                 (&one["name"], &one["args"][1], &one["env"][0]["value"]),
                 (&json!("files"), &json!("files"), &json!("v"))

@@ -1,10 +1,10 @@
 //! The built-in loop in a process of its own, with a model on its real wire and real MCP servers.
 
 use gangway_core::Usage;
-use gangway_runner::wire::{Brain, ToRunner, What};
+use gangway_runner::wire::{Brain, ToRunner, TurnEvent};
 use gangway_testing::{
     mcp_servers::installed,
-    runner::{Server, words},
+    runner::{Server, text_of},
 };
 use serde_json::json;
 
@@ -29,8 +29,8 @@ async fn a_model_answers_with_the_persona_above_the_conversation() {
         .await;
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
-    assert_eq!(words(&all), "Good day");
-    let used = What::Context {
+    assert_eq!(text_of(&all), "Good day");
+    let used = TurnEvent::Context {
         used: 42,
         window: None,
     };
@@ -39,7 +39,7 @@ async fn a_model_answers_with_the_persona_above_the_conversation() {
         input_tokens: 40,
         output_tokens: 2,
     });
-    assert_eq!(all.last(), Some(&What::Done { usage }));
+    assert_eq!(all.last(), Some(&TurnEvent::Done { usage }));
     let asked: Vec<_> = model
         .asked()
         .into_iter()
@@ -57,7 +57,7 @@ async fn a_model_answers_with_the_persona_above_the_conversation() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
+async fn mcp_servers_run_in_the_projects_folder_and_end_with_the_agent() {
     let event = |value: serde_json::Value| format!("data: {value}\n\n");
     let call = json!({ "index": 0, "id": "c1", "function": { "name": "files__list_allowed_directories", "arguments": "{}" } });
     let asks = event(
@@ -83,7 +83,7 @@ async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
         .await;
     let all = connection.turn(1).await;
     let result = all.iter().find_map(|what| match what {
-        What::Result { tool, result, .. } => Some((tool.as_str(), result.as_ref().unwrap())),
+        TurnEvent::Result { tool, result, .. } => Some((tool.as_str(), result.as_ref().unwrap())),
         _ => None,
     });
     let (tool, result) = result.unwrap_or_else(|| panic!("{all:?}"));
@@ -93,7 +93,7 @@ async fn servers_of_tools_run_in_the_projects_folder_and_end_with_the_agent() {
         result.to_string().contains(folder.to_str().unwrap()),
         "{result}"
     );
-    assert_eq!(words(&all), "Listed.");
+    assert_eq!(text_of(&all), "Listed.");
     let started = in_folder(&folder);
     assert!(started > 0, "its server runs there");
     connection.send(ToRunner::End).await;
@@ -115,7 +115,7 @@ async fn a_project_that_names_no_mcp_servers_gives_its_agents_none() {
     setup.mcp_servers = None;
     let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "Which files are there?").await;
-    assert_eq!(words(&connection.turn(1).await), "Hello.");
+    assert_eq!(text_of(&connection.turn(1).await), "Hello.");
     let asked = model.asked();
     let asked = asked.iter().find(|one| one["messages"].is_array()).unwrap();
     assert!(asked["tools"].is_null(), "{asked}");
@@ -139,7 +139,7 @@ async fn without_a_model_it_says_what_to_do() {
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
     match all.last() {
-        Some(What::Failed { code, message, .. }) => {
+        Some(TurnEvent::Failed { code, message, .. }) => {
             assert_eq!(code, "no_model", "{message}");
         }
         other => panic!("{other:?}"),

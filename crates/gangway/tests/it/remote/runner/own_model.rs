@@ -1,7 +1,7 @@
 //! The embedded model of the server, used by an agent: loaded once, there, and found again after a restart.
 
-use gangway_runner::wire::{Brain, What};
-use gangway_testing::runner::{Server, words};
+use gangway_runner::wire::{Brain, TurnEvent};
+use gangway_testing::runner::{Server, text_of};
 
 use super::{Runner, settings, setup};
 use crate::support::{Gangway, test_weights};
@@ -10,9 +10,9 @@ use crate::support::{Gangway, test_weights};
 async fn an_agent_asks_the_servers_own_model_also_after_it_moved() {
     let server = Server::start();
     let data = server.data();
-    let shelf = data.join("models");
-    std::fs::create_dir_all(&shelf).unwrap();
-    std::os::unix::fs::symlink(test_weights(), shelf.join("small.gguf")).unwrap();
+    let store = data.join("models");
+    std::fs::create_dir_all(&store).unwrap();
+    std::os::unix::fs::symlink(test_weights(), store.join("small.gguf")).unwrap();
     std::fs::write(
         data.join("config.yaml"),
         "models: { detect: false }\ntools: { catalog_url: 'off' }\n",
@@ -25,9 +25,9 @@ async fn an_agent_asks_the_servers_own_model_also_after_it_moved() {
     connection.prompt(1, "What is the capital of France?").await;
     let all = connection.turn(1).await;
     // What it says is the model's business; that it says something is ours.
-    assert!(!words(&all).trim().is_empty(), "{all:?}");
+    assert!(!text_of(&all).trim().is_empty(), "{all:?}");
     let window = all.iter().find_map(|what| match what {
-        What::Context { used, window } => Some((*used, *window)),
+        TurnEvent::Context { used, window } => Some((*used, *window)),
         _ => None,
     });
     let (used, window) = window.unwrap();
@@ -39,6 +39,9 @@ async fn an_agent_asks_the_servers_own_model_also_after_it_moved() {
     assert_ne!(old, moved.url);
     connection.prompt(2, "And of Italy?").await;
     let all = connection.turn(2).await;
-    assert!(matches!(all.last(), Some(What::Done { .. })), "{all:?}");
-    assert!(!words(&all).is_empty());
+    assert!(
+        matches!(all.last(), Some(TurnEvent::Done { .. })),
+        "{all:?}"
+    );
+    assert!(!text_of(&all).is_empty());
 }

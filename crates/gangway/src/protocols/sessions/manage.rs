@@ -75,14 +75,14 @@ pub async fn list(
 pub async fn create(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
-    Json(wish): Json<CreateSession>,
+    Json(request): Json<CreateSession>,
 ) -> ApiResult<impl IntoResponse> {
     check_names(&[
-        ("title", &wish.title),
-        ("model", &wish.model),
-        ("agent", &wish.agent),
+        ("title", &request.title),
+        ("model", &request.model),
+        ("agent", &request.agent),
     ])?;
-    let cwd = match wish.cwd {
+    let cwd = match request.cwd {
         Some(_) if !admitted.may(&app.http, Scope::Admin) => {
             let message = "choosing a folder with `cwd` needs the scope admin: its files could then be read and changed";
             return Err(ApiError::new(
@@ -94,14 +94,14 @@ pub async fn create(
         Some(folder) => workspace(&app, folder).await?,
         None => String::new(),
     };
-    if let Some(agent) = &wish.agent {
+    if let Some(agent) = &request.agent {
         app.hub.agents().chosen(agent)?;
     }
     let new = NewSession {
-        title: wish.title,
+        title: request.title,
         cwd,
-        model: wish.model,
-        agent: wish.agent,
+        model: request.model,
+        agent: request.agent,
         ephemeral: false,
     };
     let (id, profile) = app.sessions.create(new).await?;
@@ -152,19 +152,19 @@ pub async fn show(
 pub async fn update(
     State(app): State<Arc<App>>,
     SessionPath(id): SessionPath,
-    Json(wish): Json<UpdateSession>,
+    Json(request): Json<UpdateSession>,
 ) -> ApiResult<axum::Json<Session>> {
     check_names(&[
-        ("title", &wish.title),
-        ("model", &wish.model),
-        ("agent", &wish.agent),
+        ("title", &request.title),
+        ("model", &request.model),
+        ("agent", &request.agent),
     ])?;
     let session = open(&app, id).await?;
     session
         .submit(Command::Change {
-            title: wish.title,
-            model: wish.model,
-            agent: wish.agent,
+            title: request.title,
+            model: request.model,
+            agent: request.agent,
         })
         .await?;
     Ok(axum::Json(Session::new(

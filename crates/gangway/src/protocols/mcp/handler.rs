@@ -23,7 +23,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{offer::Door, pages, scope::Scope, sessions};
+use super::{offer::McpHandler, pages, scope::Scope, sessions};
 
 /// Instructions for clients.
 const INSTRUCTIONS: &str = "Gangway connects web pages and agents on the user's machine. Tools without a prefix are \
@@ -35,7 +35,7 @@ that. The others belong to the user's own MCP servers and are named server__tool
 /// Progress notifications buffered for a slow client; later ones are dropped.
 const REPORTS: usize = 16;
 
-impl ServerHandler for Door {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -144,7 +144,7 @@ impl ServerHandler for Door {
                 let uri = serde_json::json!({ "uri": request.uri });
                 return Err(ErrorData::invalid_params(why, Some(uri)));
             }
-            let mut result: ReadResourceResult = whole(read)?;
+            let mut result: ReadResourceResult = decoded(read)?;
             result.result_type.get_or_insert(ResultType::COMPLETE);
             return Ok(result.into());
         }
@@ -169,8 +169,8 @@ impl ServerHandler for Door {
             Some(server) => {
                 let found = app.tools.host.prompts(server).await.map(Value::from);
                 found
-                    .and_then(|all| serde_json::from_value(all).map_err(|_| senseless()))
-                    .map_err(told)?
+                    .and_then(|all| serde_json::from_value(all).map_err(|_| invalid_response()))
+                    .map_err(error_data)?
             }
             None => Vec::new(),
         };
@@ -190,7 +190,7 @@ impl ServerHandler for Door {
         let arguments = request.arguments.unwrap_or_default();
         let host = &app.tools.host;
         let filled = host.get_prompt(server, &request.name, arguments).await;
-        let mut result: rmcp::model::GetPromptResult = whole(filled)?;
+        let mut result: rmcp::model::GetPromptResult = decoded(filled)?;
         result.result_type.get_or_insert(ResultType::COMPLETE);
         Ok(result.into())
     }
@@ -209,7 +209,7 @@ impl ServerHandler for Door {
         if let Err(ToolError::Failed(why)) = completed {
             return Err(ErrorData::invalid_params(why, None));
         }
-        let mut result: CompleteResult = whole(completed)?;
+        let mut result: CompleteResult = decoded(completed)?;
         result.result_type.get_or_insert(ResultType::COMPLETE);
         Ok(result)
     }
@@ -293,7 +293,7 @@ fn items<T: DeserializeOwned>(
     found: Result<Value, ToolError>,
     key: &str,
 ) -> Result<Vec<T>, ErrorData> {
-    let Value::Array(found) = found.map_err(told)?[key].take() else {
+    let Value::Array(found) = found.map_err(error_data)?[key].take() else {
         return Ok(Vec::new());
     };
     // An invalid item is skipped.
@@ -301,15 +301,16 @@ fn items<T: DeserializeOwned>(
     Ok(read.filter_map(Result::ok).collect())
 }
 
-fn whole<T: DeserializeOwned>(found: Result<Value, ToolError>) -> Result<T, ErrorData> {
-    let read = found.and_then(|value| serde_json::from_value(value).map_err(|_| senseless()));
-    read.map_err(told)
+fn decoded<T: DeserializeOwned>(found: Result<Value, ToolError>) -> Result<T, ErrorData> {
+    let read =
+        found.and_then(|value| serde_json::from_value(value).map_err(|_| invalid_response()));
+    read.map_err(error_data)
 }
 
-fn senseless() -> ToolError {
+fn invalid_response() -> ToolError {
     ToolError::Failed("the server's response is invalid".to_owned())
 }
 
-fn told(error: ToolError) -> ErrorData {
+fn error_data(error: ToolError) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }

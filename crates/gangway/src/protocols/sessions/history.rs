@@ -19,7 +19,7 @@ use gangway_http::{
     feed::{
         self, encode,
         sse::CHUNK,
-        wire::{Entry, History, Line, Source},
+        wire::{Entry, EntryBody, History, Source},
     },
     html::escape,
 };
@@ -29,7 +29,7 @@ use super::{SessionPath, session_id};
 use crate::app::App;
 
 #[derive(Deserialize)]
-pub struct Part {
+pub struct HistoryQuery {
     session: Option<String>,
     before: Option<u64>,
     limit: Option<usize>,
@@ -45,7 +45,7 @@ pub struct Part {
 pub async fn history(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
-    Query(part): Query<Part>,
+    Query(part): Query<HistoryQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let id = part
@@ -122,7 +122,7 @@ fn fragments(entries: &[Entry]) -> String {
     let mut html = String::new();
     for entry in entries.iter().filter(|entry| !entry.hidden) {
         let _ = match &entry.line {
-            Line::User {
+            EntryBody::User {
                 content,
                 source: Source::Person,
             } => writeln!(
@@ -130,7 +130,7 @@ fn fragments(entries: &[Entry]) -> String {
                 "<div class=\"message user\">{}</div>",
                 escape(content)
             ),
-            Line::User {
+            EntryBody::User {
                 content,
                 source: Source::Applet { slug },
             } => writeln!(
@@ -139,7 +139,7 @@ fn fragments(entries: &[Entry]) -> String {
                 escape(slug),
                 escape(content)
             ),
-            Line::User {
+            EntryBody::User {
                 content,
                 source: Source::Agent { name },
             } => writeln!(
@@ -148,7 +148,7 @@ fn fragments(entries: &[Entry]) -> String {
                 escape(name),
                 escape(content)
             ),
-            Line::User {
+            EntryBody::User {
                 content,
                 source: Source::Page { origin },
             } => writeln!(
@@ -157,32 +157,32 @@ fn fragments(entries: &[Entry]) -> String {
                 escape(origin),
                 escape(content)
             ),
-            Line::Assistant { content, .. } => writeln!(
+            EntryBody::Assistant { content, .. } => writeln!(
                 html,
                 "<div class=\"message assistant\">{}</div>",
                 escape(content)
             ),
-            Line::Tool { tool, .. } => {
+            EntryBody::Tool { tool, .. } => {
                 writeln!(html, "<div class=\"message tool\">{}</div>", escape(tool))
             }
-            Line::App { app, news, .. } => {
-                let news = serde_json::to_string(news).unwrap_or_default();
-                let (app, news) = (escape(app), escape(&news));
+            EntryBody::App { app, app_event, .. } => {
+                let app_event = serde_json::to_string(app_event).unwrap_or_default();
+                let (app, app_event) = (escape(app), escape(&app_event));
                 writeln!(
                     html,
-                    "<div class=\"message app\" data-app=\"{app}\">{app}: {news}</div>"
+                    "<div class=\"message app\" data-app=\"{app}\">{app}: {app_event}</div>"
                 )
             }
-            Line::PageCall { tool, .. } => {
+            EntryBody::PageCall { tool, .. } => {
                 let tool = escape(tool);
                 writeln!(html, "<div class=\"message tool page-call\">{tool}</div>")
             }
-            Line::Notice { message } => writeln!(
+            EntryBody::Notice { message } => writeln!(
                 html,
                 "<div class=\"message notice\">{}</div>",
                 escape(message)
             ),
-            Line::Question {
+            EntryBody::Question {
                 question, answer, ..
             } => {
                 let answer = answer.as_deref().unwrap_or("not answered yet");
@@ -193,12 +193,14 @@ fn fragments(entries: &[Entry]) -> String {
                     escape(answer)
                 )
             }
-            Line::Error { message, .. } => writeln!(
+            EntryBody::Error { message, .. } => writeln!(
                 html,
                 "<div class=\"message error\">{}</div>",
                 escape(message)
             ),
-            Line::End { outcome } => writeln!(html, "<div class=\"message end\">{outcome:?}</div>"),
+            EntryBody::End { outcome } => {
+                writeln!(html, "<div class=\"message end\">{outcome:?}</div>")
+            }
         };
     }
     html

@@ -9,7 +9,7 @@ use gangway_http::{
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::{Id, Json},
-    feed::page_news,
+    feed::page_entry,
     routes::Routes,
 };
 use gangway_pages::Page;
@@ -24,7 +24,7 @@ use crate::app::App;
 #[serde(rename_all = "camelCase")]
 pub struct PageInfo {
     pub page_id: String,
-    pub kind: page_news::PageKind,
+    pub kind: page_entry::PageKind,
     /// The app, applet, site or relay session that it is.
     pub name: String,
     pub origin: String,
@@ -116,7 +116,7 @@ async fn connect(
     State(app): State<Arc<App>>,
     Extension(admitted): Extension<Admitted>,
     Id(id): Id,
-    Json(wish): Json<ConnectPage>,
+    Json(request): Json<ConnectPage>,
 ) -> ApiResult<StatusCode> {
     let page = id.parse::<PageId>().ok();
     let page = page.and_then(|id| app.pages.find(id)).ok_or_else(|| {
@@ -127,7 +127,7 @@ async fn connect(
         let message = "only sites are connected to sessions; other pages belong to the session that they were opened in";
         return Err(ApiError::new(StatusCode::CONFLICT, "not_a_site", message));
     }
-    let session = wish
+    let session = request
         .session_id
         .map(|id| id.parse::<SessionId>())
         .transpose();

@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Gguf, ModelName, Note, WeightsError, digest};
+use super::{Gguf, ModelName, WeightsError, WeightsRecord, digest};
 
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct WeightsStore {
     folder: PathBuf,
 }
 
@@ -19,10 +19,10 @@ pub struct Weights {
     pub path: PathBuf,
     pub bytes: u64,
     /// `None` for a file that a person put there.
-    pub note: Option<Note>,
+    pub note: Option<WeightsRecord>,
 }
 
-impl Shelf {
+impl WeightsStore {
     /// The folder need not exist yet.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
@@ -45,7 +45,7 @@ impl Shelf {
                 && file.is_file()
             {
                 found.push(Weights {
-                    note: Note::read(&path.with_file_name(format!("{name}.json"))),
+                    note: WeightsRecord::read(&path.with_file_name(format!("{name}.json"))),
                     name,
                     path,
                     bytes: file.len(),
@@ -89,7 +89,7 @@ impl Shelf {
             std::os::unix::fs::symlink(&file, &path).map_err(WeightsError::io(&path))?;
             None
         };
-        let note = Note::new(file.to_string_lossy(), sha256);
+        let note = WeightsRecord::new(file.to_string_lossy(), sha256);
         note.write(&self.note_of(&name))?;
         self.expect(&name)
     }
@@ -105,11 +105,11 @@ impl Shelf {
             to.sync_all().map_err(&failed)?;
             Ok(hash)
         })();
-        let kept = copied.and_then(|hash| self.keep(&part, name).map(|()| hash));
-        if kept.is_err() {
+        let stored = copied.and_then(|hash| self.keep(&part, name).map(|()| hash));
+        if stored.is_err() {
             let _ = fs::remove_file(&part);
         }
-        kept
+        stored
     }
 
     /// Removes a model: the file or the symlink, never the target of a symlink.

@@ -34,7 +34,7 @@ const GREETING: usize = 64 << 10;
 
 const VERSION: &str = "mcp-protocol-version";
 
-pub(super) struct Crowd {
+pub(super) struct SessionLimits {
     sessions: Arc<LocalSessionManager>,
     held: Mutex<HashMap<String, Vec<SessionId>>>,
     body_bytes: usize,
@@ -43,7 +43,7 @@ pub(super) struct Crowd {
 }
 
 #[derive(Default, Deserialize)]
-struct Said {
+struct RpcMessage {
     method: Option<String>,
     #[serde(default)]
     params: Params,
@@ -55,7 +55,7 @@ struct Params {
     version: Option<String>,
 }
 
-impl Crowd {
+impl SessionLimits {
     pub(super) fn new(app: &Arc<App>, sessions: Arc<LocalSessionManager>) -> Self {
         Self {
             sessions,
@@ -100,7 +100,7 @@ fn too_large(message: String) -> Response {
 /// Rejects sessions above the limits, since each costs memory until its client ends it or times out. Streams end when
 /// the key that opened them is revoked.
 pub(super) async fn bounded(
-    State(crowd): State<Arc<Crowd>>,
+    State(crowd): State<Arc<SessionLimits>>,
     Extension(admitted): Extension<Admitted>,
     request: Request,
     next: Next,
@@ -120,7 +120,7 @@ pub(super) async fn bounded(
 
 /// Forwards a request; `initialize` has the client's protocol revision.
 async fn greeted(
-    crowd: &Crowd,
+    crowd: &SessionLimits,
     admitted: &Admitted,
     request: Request,
     next: Next,
@@ -134,14 +134,14 @@ async fn greeted(
     let Ok(body) = to_bytes(body, most).await else {
         return too_large(format!("the body must be at most {most} bytes"));
     };
-    let said: Said = serde_json::from_slice(&body).unwrap_or_default();
-    let greets = said.method.as_deref() == Some("initialize");
+    let message: RpcMessage = serde_json::from_slice(&body).unwrap_or_default();
+    let greets = message.method.as_deref() == Some("initialize");
     let size = body.len();
     let request = Request::from_parts(parts, Body::from(body));
     if !greets {
         return next.run(request).await;
     }
-    *version = said.params.version;
+    *version = message.params.version;
     if size > GREETING {
         return too_large(format!("`initialize` must be at most {GREETING} bytes"));
     }

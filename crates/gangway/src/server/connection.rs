@@ -22,13 +22,13 @@ use super::share::Share;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A connection with its permits, which are held until it ends, also after an upgrade to a WebSocket.
-pub(super) struct Held {
+pub(super) struct HeldConnection {
     stream: Option<TcpStream>,
     place: Option<(OwnedSemaphorePermit, Share, Counted)>,
     tasks: TaskTracker,
 }
 
-impl Held {
+impl HeldConnection {
     pub(super) fn new(
         stream: TcpStream,
         place: OwnedSemaphorePermit,
@@ -49,7 +49,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldConnection {
     fn drop(&mut self) {
         let (stream, place) = (self.stream.take(), self.place.take());
         let (Some(mut stream), Ok(runtime)) = (stream, Handle::try_current()) else {
@@ -66,7 +66,7 @@ impl Drop for Held {
     }
 }
 
-impl AsyncRead for Held {
+impl AsyncRead for HeldConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -76,7 +76,7 @@ impl AsyncRead for Held {
     }
 }
 
-impl AsyncWrite for Held {
+impl AsyncWrite for HeldConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

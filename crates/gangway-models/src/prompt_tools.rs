@@ -12,7 +12,7 @@ const CLOSE: &str = "</tool_call>";
 const LONGEST: usize = 1 << 20;
 
 /// The request with tools described as text.
-pub(crate) fn in_words(mut request: ChatRequest) -> ChatRequest {
+pub(crate) fn in_prompt(mut request: ChatRequest) -> ChatRequest {
     let tools = std::mem::take(&mut request.tools);
     let choice = std::mem::take(&mut request.tool_choice);
     let offered: Vec<ToolSpec> = match &choice {
@@ -23,11 +23,11 @@ pub(crate) fn in_words(mut request: ChatRequest) -> ChatRequest {
             .collect(),
         ToolChoice::Auto | ToolChoice::Required => tools,
     };
-    request.messages = request.messages.into_iter().map(said).collect();
+    request.messages = request.messages.into_iter().map(as_text).collect();
     if !offered.is_empty() {
         let must = choice != ToolChoice::Auto;
-        let told = Message::System(manual(&offered, must));
-        request.messages.insert(0, told);
+        let message = Message::System(manual(&offered, must));
+        request.messages.insert(0, message);
         if must {
             // With structured output, only a call can come.
             request.format = Some(form(&offered));
@@ -68,7 +68,7 @@ fn form(tools: &[ToolSpec]) -> Value {
 }
 
 /// Calls and results as plain messages.
-fn said(message: Message) -> Message {
+fn as_text(message: Message) -> Message {
     match message {
         Message::Assistant {
             mut text, calls, ..
@@ -274,18 +274,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_call_is_said_as_it_stands() {
+    async fn what_is_no_call_is_passed_on_as_text() {
         for text in [
             "a < b",
             "<tool_cal",
             "<tool_call>not json</tool_call>",
             "<tool_call>{\"n\":1}",
         ] {
-            let said = found(&[text], false).await;
-            let Some(Piece::Text(said)) = said.first() else {
-                panic!("{said:?}");
+            let message = found(&[text], false).await;
+            let Some(Piece::Text(message)) = message.first() else {
+                panic!("{message:?}");
             };
-            assert!(text.contains(said.as_str()), "{said}");
+            assert!(text.contains(message.as_str()), "{message}");
         }
     }
 
@@ -325,15 +325,17 @@ mod tests {
             ],
             ..ChatRequest::default()
         };
-        let told = in_words(request);
-        assert!(told.tools.is_empty() && told.tool_choice == ToolChoice::Auto);
-        assert!(matches!(&told.messages[0], Message::System(words) if words.contains("\"look\"")));
+        let message = in_prompt(request);
+        assert!(message.tools.is_empty() && message.tool_choice == ToolChoice::Auto);
+        assert!(
+            matches!(&message.messages[0], Message::System(words) if words.contains("\"look\""))
+        );
         assert_eq!(
-            told.messages[2],
+            message.messages[2],
             Message::User("Result of look:\nseen".into())
         );
         assert_eq!(
-            told.format.unwrap()["properties"]["name"]["enum"],
+            message.format.unwrap()["properties"]["name"]["enum"],
             json!(["look"])
         );
     }

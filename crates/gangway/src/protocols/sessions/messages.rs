@@ -114,8 +114,8 @@ async fn with_picture(
     image: &str,
 ) -> ApiResult<String> {
     let wrong = || {
-        let words = "`imageData` must be data:image/png;base64,… (or jpeg, gif, webp)";
-        ApiError::invalid(words)
+        let message = "`imageData` must be data:image/png;base64,… (or jpeg, gif, webp)";
+        ApiError::invalid(message)
     };
     let (kind, content) = image.split_once(";base64,").ok_or_else(wrong)?;
     let kind = kind.strip_prefix("data:image/").ok_or_else(wrong)?;

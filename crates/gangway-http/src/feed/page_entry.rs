@@ -28,7 +28,7 @@ pub enum PageKind {
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum PageNews {
+pub enum PageEntry {
     /// It opened, or was connected to the session.
     Opened { origin: String, title: String },
     /// It was closed, or disconnected from the session.
@@ -80,13 +80,13 @@ impl From<core::PageKind> for PageKind {
     }
 }
 
-impl From<core::PageNews> for PageNews {
-    fn from(news: core::PageNews) -> Self {
-        match news {
-            core::PageNews::Opened { origin, title } => Self::Opened { origin, title },
-            core::PageNews::Left => Self::Left,
-            core::PageNews::Offered { tools } => Self::Offered { tools },
-            core::PageNews::Called {
+impl From<core::PageEntry> for PageEntry {
+    fn from(page_event: core::PageEntry) -> Self {
+        match page_event {
+            core::PageEntry::Opened { origin, title } => Self::Opened { origin, title },
+            core::PageEntry::Left => Self::Left,
+            core::PageEntry::Offered { tools } => Self::Offered { tools },
+            core::PageEntry::Called {
                 call,
                 tool,
                 arguments,
@@ -97,7 +97,7 @@ impl From<core::PageNews> for PageNews {
                 arguments,
                 by: by.into(),
             },
-            core::PageNews::Returned { call, result, code } => {
+            core::PageEntry::Returned { call, result, code } => {
                 let (result, error) = match result {
                     Ok(result) => (Some(result), None),
                     Err(error) => (None, Some(error)),
@@ -109,7 +109,7 @@ impl From<core::PageNews> for PageNews {
                     code,
                 }
             }
-            core::PageNews::Message {
+            core::PageEntry::Message {
                 r#type,
                 payload,
                 by,

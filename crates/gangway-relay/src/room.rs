@@ -18,13 +18,13 @@ use tokio::{
 };
 
 use super::{
-    Code, FromAgent, FromHost, Refusal, VERSION, Whose,
+    Code, FromAgent, FromHost, PageSource, Refusal, VERSION,
     ask::{Ask, Asker, Asks},
     message::{Envelope, Presence, error_text, raw},
     page_log,
     page_tools::Offer,
-    ring::{For, Ring},
-    study::{Direction, Note, StudyLog},
+    ring::{Recipient, Ring},
+    study::{Direction, LogEntry, StudyLog},
 };
 
 /// Queued bytes per connection, in addition to one message of any size.
@@ -34,13 +34,13 @@ const WAITING_BYTES: usize = 4 << 20;
 const OBJECTION: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
-pub enum Out {
+pub enum OutMessage {
     Text(Utf8Bytes),
     /// A last message: another page replaced this one.
     Last(Utf8Bytes),
 }
 
-impl Out {
+impl OutMessage {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Text(text) | Self::Last(text) => text.len(),
@@ -54,22 +54,22 @@ pub const REPLACED: &str =
     "the page was reloaded or replaced before it answered; get a new snapshot";
 
 /// A member.
-pub struct Place {
+pub struct Member {
     pub number: u64,
-    pub out: mpsc::Sender<Out>,
+    pub out: mpsc::Sender<OutMessage>,
     pub queued: Arc<AtomicUsize>,
     pub client: Option<String>,
     pub presence: bool,
-    pub whose: Whose,
+    pub whose: PageSource,
     /// The page's last tool list.
     pub offer: Option<Arc<Offer>>,
     /// The page, as agents of its chat see it.
     pub page: Option<OpenPage>,
 }
 
-impl Place {
+impl Member {
     /// Returns false for a slow reader: it is removed and its connection closed; it resumes by number.
-    pub fn put(&self, out: Out) -> bool {
+    pub fn put(&self, out: OutMessage) -> bool {
         if self.is_behind() {
             return false;
         }
@@ -99,13 +99,13 @@ pub fn agent_name(client: Option<&str>, seat: u64) -> String {
 }
 
 /// The state of a relay session, behind its lock.
-pub struct Switch {
-    pub host: Option<Place>,
+pub struct Room {
+    pub host: Option<Member>,
     /// The `clientId` of the last page, which may reconnect.
     pub last_host: Option<String>,
     /// When the connection of the page broke, which may reconnect.
     pub host_lost: Option<Instant>,
-    pub agents: BTreeMap<u64, Place>,
+    pub agents: BTreeMap<u64, Member>,
     pub seats: u64,
     pub seq: u64,
     pub ring: Ring,
@@ -116,7 +116,7 @@ pub struct Switch {
     pub heard: Arc<Notify>,
 }
 
-impl Switch {
+impl Room {
     pub fn new(study: Option<Arc<StudyLog>>) -> Self {
         // Start from the clock, above any number of an earlier instance of this session, so that numbers are never
         // confused.
@@ -150,10 +150,10 @@ impl Switch {
         payload: &RawValue,
         timeout: Duration,
     ) -> Result<(), Refusal> {
-        let failed = |words: &str| Err(Refusal::new(Code::ToolExecutionFailed, words));
+        let failed = |message: &str| Err(Refusal::new(Code::ToolExecutionFailed, message));
         let Some(host) = &self.host else {
-            let words = "no page has joined this session; open one and try again";
-            return Err(Refusal::new(Code::SessionNotActive, words));
+            let message = "no page has joined this session; open one and try again";
+            return Err(Refusal::new(Code::SessionNotActive, message));
         };
         if host.is_behind() {
             return failed("the page does not keep up; send requests more slowly");
@@ -168,12 +168,12 @@ impl Switch {
             return failed("too many pending requests; wait for the answers");
         };
         let name = Asks::name(number);
-        let note = Note {
+        let note = LogEntry {
             question: Some(&name),
             agent: agent.as_deref(),
-            ..Note::of(Direction::In, kind.name(), payload)
+            ..LogEntry::of(Direction::In, kind.name(), payload)
         };
-        let noted = !logged || self.note(note);
+        let noted = !logged || self.log(note);
         // A study session whose log cannot be written can still be ended.
         if !noted && kind != FromAgent::SessionEnd {
             self.asks.forget(number);
@@ -192,19 +192,24 @@ impl Switch {
         let text = envelope.text();
         // A page that reconnects gets missed messages again, but no requests that timed out meanwhile.
         let question = kind.is_answered().then_some(number);
-        self.ring.push(self.seq, For::Host(question), text.clone());
-        self.host.take_if(|host| !host.put(Out::Text(text)));
+        self.ring
+            .push(self.seq, Recipient::Host(question), text.clone());
+        self.host.take_if(|host| !host.put(OutMessage::Text(text)));
         Ok(())
     }
 
     /// Forwards an unsolicited message of the page.
-    pub fn tell_all(&mut self, kind: FromHost, payload: &RawValue) -> Result<(), Refusal> {
+    pub fn broadcast_from_host(
+        &mut self,
+        kind: FromHost,
+        payload: &RawValue,
+    ) -> Result<(), Refusal> {
         // `session.ended` comes from the relay, once the log is on disk.
         if !matches!(kind, FromHost::StateUpdated | FromHost::UserMessage) {
-            let words = format!("{} needs replyTo", kind.name());
-            return Err(Refusal::new(Code::InvalidMessage, words));
+            let message = format!("{} needs replyTo", kind.name());
+            return Err(Refusal::new(Code::InvalidMessage, message));
         }
-        self.note(Note::of(Direction::Out, kind.name(), payload));
+        self.log(LogEntry::of(Direction::Out, kind.name(), payload));
         page_log::told(self.page(), kind, payload);
         self.broadcast(kind.name(), payload, None);
         Ok(())
@@ -243,19 +248,21 @@ impl Switch {
             payload,
         };
         let text = envelope.text();
-        let whom = match but.and_then(|seat| self.client(seat)) {
-            Some(client) => For::AllBut(client),
-            None => For::Agents,
+        let recipient = match but.and_then(|seat| self.client(seat)) {
+            Some(client) => Recipient::AllBut(client),
+            None => Recipient::Agents,
         };
-        self.ring.push(self.seq, whom, text.clone());
-        self.agents
-            .retain(|number, agent| Some(*number) == but || agent.put(Out::Text(text.clone())));
+        self.ring.push(self.seq, recipient, text.clone());
+        self.agents.retain(|number, agent| {
+            Some(*number) == but || agent.put(OutMessage::Text(text.clone()))
+        });
         self.heard.notify_waiters();
     }
 
     /// The messages to all agents after a number; `None` if there are none yet.
     pub fn events_after(&self, after: u64) -> Option<PageEvents> {
-        let mine = |whom: &For| matches!(whom, For::Agents | For::AllBut(_));
+        let mine =
+            |recipient: &Recipient| matches!(recipient, Recipient::Agents | Recipient::AllBut(_));
         let Some(missed) = self.ring.after(after, self.seq, mine) else {
             return Some(PageEvents {
                 last: self.seq,
@@ -278,7 +285,7 @@ impl Switch {
     }
 
     /// Sends to one agent.
-    pub fn tell_one(
+    pub fn send_to(
         &mut self,
         seat: u64,
         client: Option<String>,
@@ -301,31 +308,31 @@ impl Switch {
     fn deliver(&mut self, seat: u64, client: Option<String>, text: Utf8Bytes) {
         // A client that reconnected under the same `clientId` gets it, even if its dead connection has not been
         // noticed yet.
-        let same = |place: &&Place| client.is_some() && place.client == client;
+        let same = |place: &&Member| client.is_some() && place.client == client;
         let newest = self.agents.values().rev().find(same);
         let place = newest.or_else(|| self.agents.get(&seat));
-        let slow = place.filter(|place| !place.put(Out::Text(text.clone())));
+        let slow = place.filter(|place| !place.put(OutMessage::Text(text.clone())));
         if let Some(number) = slow.map(|place| place.number) {
             self.agents.remove(&number);
         }
-        self.ring.push(self.seq, For::Agent(client), text);
+        self.ring.push(self.seq, Recipient::Agent(client), text);
     }
 
     /// Fails all pending requests to the page.
-    pub fn fail_open_asks(&mut self, words: &str) {
+    pub fn fail_open_asks(&mut self, message: &str) {
         for ask in self.asks.drain() {
-            self.refuse(ask, Refusal::new(Code::ToolExecutionFailed, words));
+            self.refuse(ask, Refusal::new(Code::ToolExecutionFailed, message));
         }
     }
 
     /// Answers a request with an error.
     pub fn refuse(&mut self, ask: Ask, refusal: Refusal) {
-        let said = raw(&json!({ "code": refusal.code, "message": refusal.message }));
+        let entry = raw(&json!({ "code": refusal.code, "message": refusal.message }));
         if ask.asker.is_logged() && ask.kind.is_answered() {
             let name = Asks::name(ask.number);
-            self.note(Note {
+            self.log(LogEntry {
                 question: Some(&name),
-                ..Note::of(Direction::Internal, "error", &said)
+                ..LogEntry::of(Direction::Internal, "error", &entry)
             });
         }
         page_log::refused(self.page(), &ask, &refusal);
@@ -344,7 +351,7 @@ impl Switch {
     }
 
     /// Writes to the log of the open study session, if any.
-    pub fn note(&mut self, note: Note<'_>) -> bool {
+    pub fn log(&mut self, note: LogEntry<'_>) -> bool {
         let Some(study) = &self.study else {
             return true;
         };
@@ -356,7 +363,7 @@ impl Switch {
     }
 
     /// Sends presence to the members that want it.
-    pub fn tell_presence(&self, but: u64) {
+    pub fn broadcast_presence(&self, but: u64) {
         let text = Envelope {
             v: VERSION,
             r#type: "relay.presence",
@@ -366,14 +373,14 @@ impl Switch {
             payload: Presence {
                 host: self.host.is_some(),
                 agents: self.agents.len(),
-                names: self.agents.values().map(Place::name).collect(),
+                names: self.agents.values().map(Member::name).collect(),
             },
         }
         .text();
         for place in self.agents.values().chain(&self.host) {
             if place.presence && place.number != but {
                 // Can be dropped: the next change sends the full presence again.
-                place.put(Out::Text(text.clone()));
+                place.put(OutMessage::Text(text.clone()));
             }
         }
     }

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_ends_once_nobody_needed_it_for_its_time_without_a_break() {
+    async fn a_server_ends_once_it_was_unused_for_the_whole_timeout() {
         let needed = Cell::new(true);
         let end = unneeded(|| needed.get(), Duration::from_secs(60));
         let mut end = std::pin::pin!(end);

@@ -8,12 +8,12 @@ use gangway_models::{Message, Provider, registry::Registry};
 
 use crate::{
     builtin::{failed, messages},
-    run::{Broken, Task, run},
+    run::{RunError, Task, run},
 };
 
 /// The settings of one turn.
 #[derive(Default)]
-pub struct Brief {
+pub struct TurnSettings {
     /// The system prompt.
     pub system: Option<String>,
     /// 0.0 to 2.0; the provider's default when absent.
@@ -24,24 +24,24 @@ pub struct Brief {
     pub cite: bool,
 }
 
-pub trait Briefing: Toolbox {
+pub trait TurnSettingsSource: Toolbox {
     /// Wraps the models for a session, for example to meter them.
     fn models(&self, _session: SessionId, models: Arc<dyn Provider>) -> Arc<dyn Provider> {
         models
     }
 
     /// The settings of the next turn of a session, or why there is none.
-    fn brief(&self, session: SessionId, prompt: &str) -> Result<Brief, AgentError>;
+    fn brief(&self, session: SessionId, prompt: &str) -> Result<TurnSettings, AgentError>;
 }
 
-pub struct Briefed {
+pub struct ConfiguredAgent {
     models: Arc<Registry>,
-    briefing: Arc<dyn Briefing>,
+    briefing: Arc<dyn TurnSettingsSource>,
 }
 
-impl Briefed {
+impl ConfiguredAgent {
     #[must_use]
-    pub fn new(models: Arc<Registry>, briefing: Arc<dyn Briefing>) -> Self {
+    pub fn new(models: Arc<Registry>, briefing: Arc<dyn TurnSettingsSource>) -> Self {
         Self { models, briefing }
     }
 
@@ -66,8 +66,8 @@ impl Briefed {
             .models(task.session, Arc::clone(&self.models) as _);
         let finished = run(&*models, toolbox, task, &mut turn).await;
         let finished = finished.map_err(|broken| match broken {
-            Broken::Model(error) => failed(error),
-            Broken::Listener(error) => error.into(),
+            RunError::Model(error) => failed(error),
+            RunError::Listener(error) => error.into(),
         })?;
         turn.cite(finished.citations);
         Ok(finished.usage.map(|(input, output)| Usage {
@@ -77,7 +77,7 @@ impl Briefed {
     }
 }
 
-impl Agent for Briefed {
+impl Agent for ConfiguredAgent {
     fn description(&self) -> String {
         "Answers web pages, within their permissions".into()
     }

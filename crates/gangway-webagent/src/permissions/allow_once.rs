@@ -51,9 +51,9 @@ impl Drop for Presence {
 
 /// Everything that is allowed once, and the open tabs.
 #[derive(Default)]
-pub(super) struct Once {
+pub(super) struct OnceGrants {
     tabs: HashMap<(Origin, TabId), Tab>,
-    given: HashMap<Origin, Vec<Given>>,
+    given: HashMap<Origin, Vec<OnceGrant>>,
 }
 
 struct Tab {
@@ -62,14 +62,14 @@ struct Tab {
 }
 
 /// The effect of one answer.
-pub(super) struct Given {
+pub(super) struct OnceGrant {
     tab: TabId,
     until: Instant,
     pub(super) scopes: BTreeSet<Scope>,
     pub(super) tools: Option<BTreeSet<ToolName>>,
 }
 
-impl Once {
+impl OnceGrants {
     fn come(&mut self, origin: &Origin, tab: &TabId) {
         let key = (origin.clone(), tab.clone());
         let gone_at = Instant::now();
@@ -99,15 +99,18 @@ impl Once {
         scopes: BTreeSet<Scope>,
         tools: Option<BTreeSet<ToolName>>,
     ) {
-        self.given.entry(origin.clone()).or_default().push(Given {
-            tab,
-            until: Instant::now() + LASTS,
-            scopes,
-            tools,
-        });
+        self.given
+            .entry(origin.clone())
+            .or_default()
+            .push(OnceGrant {
+                tab,
+                until: Instant::now() + LASTS,
+                scopes,
+                tools,
+            });
     }
 
-    fn end(&self, origin: &Origin, given: &Given, now: Instant) -> Instant {
+    fn end(&self, origin: &Origin, given: &OnceGrant, now: Instant) -> Instant {
         let tab = self.tabs.get(&(origin.clone(), given.tab.clone()));
         tab.map_or(now, |tab| match tab.pages {
             0 => given.until.min(tab.gone_at),
@@ -120,7 +123,7 @@ impl Once {
         &'a self,
         origin: &'a Origin,
         now: Instant,
-    ) -> impl Iterator<Item = &'a Given> {
+    ) -> impl Iterator<Item = &'a OnceGrant> {
         let given = self.given.get(origin).into_iter().flatten();
         given.filter(move |given| self.end(origin, given, now) > now)
     }
@@ -136,7 +139,7 @@ impl Once {
     }
 
     /// Changes what an origin has; removes empty entries.
-    pub(super) fn narrow(&mut self, origin: &Origin, change: impl Fn(&mut Given)) {
+    pub(super) fn narrow(&mut self, origin: &Origin, change: impl Fn(&mut OnceGrant)) {
         if let Some(given) = self.given.get_mut(origin) {
             given.iter_mut().for_each(change);
             for given in given.iter_mut() {
@@ -195,14 +198,14 @@ mod tests {
     }
 
     /// A site with one page in one tab and one scope.
-    fn allowed() -> Once {
-        let mut once = Once::default();
+    fn allowed() -> OnceGrants {
+        let mut once = OnceGrants::default();
         once.come(&shop(), &tab(1));
         once.give(&shop(), tab(1), [Scope::ModelPrompt].into(), None);
         once
     }
 
-    fn lives(once: &Once, at: Instant) -> bool {
+    fn lives(once: &OnceGrants, at: Instant) -> bool {
         once.living(&shop(), at).next().is_some()
     }
 
@@ -276,7 +279,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_holds_nothing_any_more_is_dropped() {
-        let mut once = Once::default();
+        let mut once = OnceGrants::default();
         let tools: BTreeSet<ToolName> = ["a/b".parse().unwrap()].into();
         once.give(
             &shop(),
@@ -291,7 +294,7 @@ mod tests {
             [Scope::ToolsCall].into(),
             Some(BTreeSet::new()),
         );
-        let held = |once: &Once| -> Vec<_> {
+        let held = |once: &OnceGrants| -> Vec<_> {
             let given = once.given.get(&shop()).into_iter().flatten();
             given
                 .map(|given| (given.scopes.len(), given.tools.as_ref().map(BTreeSet::len)))

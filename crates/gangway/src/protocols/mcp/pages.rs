@@ -117,8 +117,8 @@ async fn list(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: List = parse_arguments(tool, arguments)?;
-    let mut pages = usable(app, scope, wish.session_id.as_deref()).await?;
+    let request: List = parse_arguments(tool, arguments)?;
+    let mut pages = usable(app, scope, request.session_id.as_deref()).await?;
     pages.truncate(LISTED);
     // At once: a busy page is waited for.
     let described = pages.iter().map(|page| async move {
@@ -139,8 +139,14 @@ async fn read(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Read = parse_arguments(tool, arguments)?;
-    let page = find(app, scope, wish.page.as_deref(), wish.session_id.as_deref()).await?;
+    let request: Read = parse_arguments(tool, arguments)?;
+    let page = find(
+        app,
+        scope,
+        request.page.as_deref(),
+        request.session_id.as_deref(),
+    )
+    .await?;
     let state = page.channel.state().await?;
     Ok(json!({ "page": page.id, "kind": page.kind.name(), "state": state }))
 }
@@ -151,10 +157,18 @@ async fn next(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Next = parse_arguments(tool, arguments)?;
-    let page = find(app, scope, wish.page.as_deref(), wish.session_id.as_deref()).await?;
-    let wait = wish.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT);
-    let events = page.channel.events(wish.after, Duration::from_millis(wait));
+    let request: Next = parse_arguments(tool, arguments)?;
+    let page = find(
+        app,
+        scope,
+        request.page.as_deref(),
+        request.session_id.as_deref(),
+    )
+    .await?;
+    let wait = request.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT);
+    let events = page
+        .channel
+        .events(request.after, Duration::from_millis(wait));
     let found = tokio::select! {
         found = events => found?,
         () = app.http.stop.cancelled() => {
@@ -181,8 +195,8 @@ async fn usable(
     }
     let mut usable = Vec::new();
     for page in app.pages.all() {
-        let meant = session.is_none_or(|session| page.session() == Some(session));
-        if meant && may_read(app, scope, &page).await {
+        let target = session.is_none_or(|session| page.session() == Some(session));
+        if target && may_read(app, scope, &page).await {
             usable.push(page);
         }
     }

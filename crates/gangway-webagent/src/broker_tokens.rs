@@ -6,7 +6,7 @@ use gangway_core::{
     store::{self, Expect, Put},
 };
 
-use crate::{SiteError, SiteTold, Sites, Visit};
+use crate::{SiteError, SiteServerMessage, Sites, Visit};
 
 /// Where a token is stored, by its hash.
 fn key(token: &str) -> String {
@@ -37,7 +37,7 @@ impl Sites {
         let commit = self.store.put(vec![put]).await?;
         self.store.keep(commit).await?;
         visit.unlock();
-        visit.tell(SiteTold::Token { token });
+        visit.send(SiteServerMessage::Token { token });
         Ok(())
     }
 }

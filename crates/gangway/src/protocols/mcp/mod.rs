@@ -1,11 +1,11 @@
 //! Gangway as an MCP server: `/mcp` offers everything, `/mcp/SERVER` one of the user's MCP servers unchanged.
 
 mod convert;
-mod crowd;
 mod handler;
 mod offer;
 mod pages;
 mod scope;
+mod session_limits;
 mod sessions;
 mod sources;
 mod streams;
@@ -14,7 +14,6 @@ mod transcript;
 use std::{sync::Arc, time::Duration};
 
 use axum::middleware;
-use crowd::{Crowd, bounded};
 use gangway_http::{
     access::{Scope, scope},
     routes::Routes,
@@ -22,6 +21,7 @@ use gangway_http::{
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
+use session_limits::{SessionLimits, bounded};
 
 use crate::app::App;
 
@@ -46,10 +46,10 @@ pub fn routes(app: &Arc<App>) -> Routes<Arc<App>> {
         .with_json_response(true)
         .with_sse_retry(Some(RETRY))
         .with_cancellation_token(app.http.stop.child_token());
-    let door = offer::Door::new(app);
+    let door = offer::McpHandler::new(app);
     let service =
         StreamableHttpService::new(move || Ok(door.opened()), Arc::clone(&sessions), config);
-    let crowd = Arc::new(Crowd::new(app, sessions));
+    let crowd = Arc::new(SessionLimits::new(app, sessions));
     let rule = scope(Scope::Tools).json();
     Routes::new()
         .service("/mcp", rule, service.clone())

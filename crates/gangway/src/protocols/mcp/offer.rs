@@ -23,7 +23,7 @@ use crate::app::App;
 
 /// The MCP handler; cloned per client.
 #[derive(Clone)]
-pub(super) struct Door {
+pub(super) struct McpHandler {
     /// Weak: the server owns its routes.
     app: Weak<App>,
     names: Arc<Mutex<(u64, Arc<ModelNames>)>>,
@@ -51,7 +51,7 @@ impl Drop for Client {
     }
 }
 
-impl Door {
+impl McpHandler {
     pub(super) fn new(app: &Arc<App>) -> Self {
         Self {
             app: Arc::downgrade(app),
@@ -77,13 +77,13 @@ impl Door {
     /// Names of the MCP tools for models; recomputed only when tools change.
     fn names(&self, app: &App) -> Arc<ModelNames> {
         let now = *app.tools.host.changes().borrow();
-        let mut kept = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.0 != now || now == 0 {
+        let mut stored = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if stored.0 != now || now == 0 {
             let tools = app.tools.host.tools();
             let names = ModelNames::new(tools.iter().map(|tool| &tool.name));
-            *kept = (now, Arc::new(names));
+            *stored = (now, Arc::new(names));
         }
-        Arc::clone(&kept.1)
+        Arc::clone(&stored.1)
     }
 
     pub(super) async fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {

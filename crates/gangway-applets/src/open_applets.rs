@@ -11,10 +11,10 @@ use crate::AppletRegistry;
 const SHARED: &str = "shared";
 
 #[derive(Default)]
-pub struct Opened(Mutex<HashMap<SessionId, Vec<Open>>>);
+pub struct OpenApplets(Mutex<HashMap<SessionId, Vec<OpenApplet>>>);
 
 #[derive(Clone, PartialEq, Eq)]
-struct Open {
+struct OpenApplet {
     applet: Slug,
     /// Whether the page named the applet, or was assigned one.
     named: bool,
@@ -24,10 +24,10 @@ struct Open {
 pub struct OpenGuard {
     registry: Arc<AppletRegistry>,
     session: SessionId,
-    open: Open,
+    open: OpenApplet,
 }
 
-impl Opened {
+impl OpenApplets {
     fn of(&self, session: SessionId, named: bool) -> Vec<Slug> {
         let all = self.0.lock();
         let open = all.get(&session).into_iter().flatten();
@@ -41,7 +41,7 @@ impl Opened {
 
 impl AppletRegistry {
     pub fn enter(self: &Arc<Self>, session: SessionId, applet: Slug, named: bool) -> OpenGuard {
-        let open = Open { applet, named };
+        let open = OpenApplet { applet, named };
         let mut all = self.opened.0.lock();
         all.entry(session).or_default().push(open.clone());
         drop(all);

@@ -2,7 +2,7 @@
 
 use gangway_core::{
     SessionId, Source,
-    conversation::{Conversation, Entry, Line},
+    conversation::{Conversation, Entry, EntryBody},
 };
 use serde_json::{Value, json};
 
@@ -19,21 +19,21 @@ pub(super) async fn read(
     events: usize,
 ) -> gangway_core::Result<(Vec<Value>, bool)> {
     let tail = app.hub.store().tail(session, before, events).await?;
-    let told = Conversation::fold(&tail);
-    Ok((told.entries.iter().map(line).collect(), tail.older))
+    let message = Conversation::fold(&tail);
+    Ok((message.entries.iter().map(line).collect(), tail.older))
 }
 
 fn line(entry: &Entry) -> Value {
     let mut said = match &entry.line {
-        Line::Said { text, source } => {
+        EntryBody::User { text, source } => {
             json!({ "role": "user", "from": name_of(source), "text": cut(text) })
         }
-        Line::Answered {
+        EntryBody::Assistant {
             text, streaming, ..
         } => {
             json!({ "role": "assistant", "text": cut(text), "done": !streaming })
         }
-        Line::Tool {
+        EntryBody::Tool {
             tool,
             arguments,
             result,
@@ -42,7 +42,7 @@ fn line(entry: &Entry) -> Value {
             let call = json!({ "role": "tool", "tool": tool, "arguments": short(arguments) });
             ended(call, result)
         }
-        Line::PageCall {
+        EntryBody::PageCall {
             tool,
             arguments,
             by,
@@ -54,7 +54,7 @@ fn line(entry: &Entry) -> Value {
             });
             ended(call, result)
         }
-        Line::Asked {
+        EntryBody::Asked {
             text,
             options,
             answer,
@@ -62,16 +62,20 @@ fn line(entry: &Entry) -> Value {
         } => {
             json!({ "role": "question", "text": cut(text), "options": options, "answer": answer })
         }
-        Line::App { launch, app, news } => {
-            let mut told = json!({ "role": "app", "app": app, "launchId": launch });
-            told["news"] = short(&json!(news));
-            told
+        EntryBody::App {
+            launch,
+            app,
+            app_event,
+        } => {
+            let mut reported = json!({ "role": "app", "app": app, "launchId": launch });
+            reported["news"] = short(&json!(app_event));
+            reported
         }
-        Line::Notice { text } => json!({ "role": "notice", "text": cut(text) }),
-        Line::Failed { code, message, .. } => {
+        EntryBody::Notice { text } => json!({ "role": "notice", "text": cut(text) }),
+        EntryBody::Failed { code, message, .. } => {
             json!({ "role": "error", "code": code, "text": cut(message) })
         }
-        Line::Ended { outcome } => json!({ "role": "end", "outcome": outcome }),
+        EntryBody::Ended { outcome } => json!({ "role": "end", "outcome": outcome }),
     };
     said["seq"] = json!(entry.seq);
     said["at"] = json!(entry.at.to_string());

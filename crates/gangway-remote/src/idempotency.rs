@@ -7,20 +7,21 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CreateError, Created, LiveAgent, NewAgent, Phase, RemoteAgents, create::broke_down, new_token,
+    CreateError, Created, LiveAgent, NewAgent, Phase, RemoteAgents, create::internal_error,
+    new_token,
 };
 
 /// Requests whose responses are kept in memory.
 const REQUESTS: usize = 1000;
 
-type Waiting = Arc<tokio::sync::Mutex<Option<(String, Created)>>>;
+type PendingRequest = Arc<tokio::sync::Mutex<Option<(String, Created)>>>;
 
 /// Requests by idempotency key, with their results.
 #[derive(Default)]
-pub(super) struct Requests(Mutex<HashMap<String, Waiting>>);
+pub(super) struct Requests(Mutex<HashMap<String, PendingRequest>>);
 
 impl Requests {
-    fn of(&self, name: &str) -> Waiting {
+    fn of(&self, name: &str) -> PendingRequest {
         let mut requests = self.0.lock();
         if requests.len() >= REQUESTS {
             // Forget requests that no client waits for; their agents can still be found by key.
@@ -73,7 +74,7 @@ impl RemoteAgents {
             *answer = Some((mark, made.clone()));
             Ok(made)
         });
-        making.await.unwrap_or_else(|_| Err(broke_down()))
+        making.await.unwrap_or_else(|_| Err(internal_error()))
     }
 
     /// The agent that an earlier request with this key created. Its token is new: only a hash of the old one is
@@ -95,8 +96,8 @@ impl RemoteAgents {
             Phase::Ending | Phase::Ended => return Err(CreateError::Over),
             // A leftover of a crash that is being removed.
             Phase::Creating => {
-                let words = "an incomplete agent of this request is being removed; try again";
-                return Err(CreateError::Unavailable(words.into()));
+                let message = "an incomplete agent of this request is being removed; try again";
+                return Err(CreateError::Unavailable(message.into()));
             }
         }
         let token = new_token();

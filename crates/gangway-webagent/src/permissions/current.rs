@@ -6,14 +6,14 @@ use gangway_core::{Grant, Scope, ToolName};
 
 /// The current permissions of an origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct CurrentPermissions {
     /// By scope, for all scopes.
     pub scopes: BTreeMap<Scope, Grant>,
     /// The only tools that it may use; without a list it was never asked about tools, and may use none.
     pub tools: Option<Vec<ToolName>>,
 }
 
-impl Standing {
+impl CurrentPermissions {
     /// The state of one scope.
     #[must_use]
     pub fn of(&self, scope: Scope) -> Grant {
@@ -31,7 +31,7 @@ impl Standing {
 
 /// Why a page lacks a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum PermissionDenied {
     /// Never asked, or expired.
     #[error("this requires the permission {0}; request it with agent.requestPermissions()")]
     ScopeRequired(Scope),
@@ -45,7 +45,7 @@ pub enum Refused {
     ToolNotAllowed(ToolName),
 }
 
-impl Refused {
+impl PermissionDenied {
     /// The error code, as pages know it.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -67,7 +67,7 @@ mod tests {
             "files/read".parse().unwrap(),
             "files/write".parse().unwrap(),
         );
-        let mut standing = Standing {
+        let mut standing = CurrentPermissions {
             scopes: [(Scope::ChatOpen, Grant::Once)].into(),
             tools: Some(vec![read.clone()]),
         };
@@ -77,9 +77,9 @@ mod tests {
         standing.tools = None;
         assert!(!standing.lists(&read));
         let refused = [
-            Refused::ScopeRequired(Scope::ChatOpen),
-            Refused::Denied(Scope::ChatOpen),
-            Refused::ToolNotAllowed(read),
+            PermissionDenied::ScopeRequired(Scope::ChatOpen),
+            PermissionDenied::Denied(Scope::ChatOpen),
+            PermissionDenied::ToolNotAllowed(read),
         ];
         let codes = [
             "ERR_SCOPE_REQUIRED",

@@ -11,12 +11,12 @@ use gangway_core::AppName;
 use tokio::time::Instant;
 
 use super::{
-    folder::{AppFolder, Mark, told},
-    folders::Kept,
-    manifest::{self, Manifest, Problem, Reading, Severity},
+    folder::{AppFolder, SourceStamp, describe},
+    folders::FolderRecords,
+    manifest::{self, Manifest, ParsedManifest, Problem, Severity},
     program,
     rank::KnownWords,
-    registry::{App, Origin, Stray, Untrusted},
+    registry::{App, Origin, UntrustedApps, UnusableApp},
 };
 use gangway_core::text::is_hidden;
 use gangway_files::{FilePath, media_type};
@@ -30,24 +30,24 @@ const ICON: u64 = 64 << 10;
 /// Directory entries per folder.
 const NAMES: usize = 10_000;
 
-pub(super) struct Found {
+pub(super) struct Discovery {
     pub(super) at: Instant,
     pub(super) apps: BTreeMap<AppName, Arc<App>>,
     /// Apps by the name in their manifest.
     pub(super) declared: HashMap<AppName, AppName>,
-    pub(super) strays: Vec<Stray>,
-    pub(super) untrusted: Vec<Untrusted>,
+    pub(super) strays: Vec<UnusableApp>,
+    pub(super) untrusted: Vec<UntrustedApps>,
     /// Manifests, so that only changed ones are read again.
     read: HashMap<AppFolder, Known>,
 }
 
 struct Known {
-    mark: Mark,
-    reading: Arc<Reading>,
-    made: Result<App, Stray>,
+    mark: SourceStamp,
+    reading: Arc<ParsedManifest>,
+    made: Result<App, UnusableApp>,
 }
 
-impl Found {
+impl Discovery {
     pub(super) fn nothing(at: Instant) -> Self {
         Self {
             at,
@@ -60,22 +60,27 @@ impl Found {
     }
 
     /// Adds the apps of an unnamed folder: none of them is even read unless the folder is trusted.
-    pub(super) fn add_if_trusted(&mut self, folder: &Path, kept: &mut Kept, before: Option<&Self>) {
+    pub(super) fn add_if_trusted(
+        &mut self,
+        folder: &Path,
+        stored: &mut FolderRecords,
+        before: Option<&Self>,
+    ) {
         let Ok(real) = folder.canonicalize() else {
             return;
         };
         let apps = folders_in(folder);
-        if !kept.trusts(&real) {
+        if !stored.trusts(&real) {
             if !apps.is_empty() {
                 let apps = apps.len();
-                self.untrusted.push(Untrusted { folder: real, apps });
+                self.untrusted.push(UntrustedApps { folder: real, apps });
             }
             return;
         }
         for app in apps {
             // A symlink may lead to an untrusted folder.
             if app.canonicalize().is_ok_and(|app| app.starts_with(&real)) {
-                self.add(AppFolder::Disk(app), Origin::Folder, kept, before);
+                self.add(AppFolder::Disk(app), Origin::Folder, stored, before);
             }
         }
     }
@@ -84,7 +89,7 @@ impl Found {
         &mut self,
         folder: AppFolder,
         origin: Origin,
-        kept: &mut Kept,
+        stored: &mut FolderRecords,
         before: Option<&Self>,
     ) {
         // The same folder may be given twice.
@@ -113,7 +118,7 @@ impl Found {
             }),
         };
         match made.clone() {
-            Ok(app) => self.insert(app, kept),
+            Ok(app) => self.insert(app, stored),
             Err(stray) => self.strays.push(stray),
         }
         if let Some(mark) = mark {
@@ -126,10 +131,10 @@ impl Found {
         }
     }
 
-    fn insert(&mut self, mut app: App, kept: &mut Kept) {
+    fn insert(&mut self, mut app: App, stored: &mut FolderRecords) {
         let first = self.declared.get(&app.manifest.name);
         let Some(first) = first.and_then(|name| self.apps.get_mut(name)) else {
-            let Some(name) = kept.name(&app.manifest.name, &app.place) else {
+            let Some(name) = stored.name(&app.manifest.name, &app.place) else {
                 return;
             };
             app.name = name.clone();
@@ -143,18 +148,18 @@ impl Found {
             return;
         }
         let (name, hidden) = (&app.name, place(&app.folder));
-        let told = Problem {
+        let text = Problem {
             line: None,
             severity: Severity::Warning,
             message: format!("another app named {name} in {hidden} is hidden by this one"),
         };
-        Arc::make_mut(first).problems.push(told);
+        Arc::make_mut(first).problems.push(text);
         let problem = Problem {
             line: None,
             severity: Severity::Error,
             message: format!("hidden by the app {name} in {}", place(&first.folder)),
         };
-        self.strays.push(Stray {
+        self.strays.push(UnusableApp {
             path: hidden,
             problems: vec![problem],
         });
@@ -188,12 +193,12 @@ pub(super) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     apps
 }
 
-pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
+pub(super) fn read(folder: &AppFolder) -> (Option<SourceStamp>, ParsedManifest) {
     let name = match folder {
         AppFolder::Builtin(name) => name.to_string(),
         AppFolder::Disk(path) => folder_name(path),
     };
-    let unreadable = |message: String| Reading {
+    let unreadable = |message: String| ParsedManifest {
         problems: vec![Problem {
             line: None,
             severity: Severity::Error,
@@ -211,7 +216,7 @@ pub(super) fn read(folder: &AppFolder) -> (Option<Mark>, Reading) {
         }
         Err(error) => (
             None,
-            unreadable(format!("it cannot be read: {}", told(&error))),
+            unreadable(format!("it cannot be read: {}", describe(&error))),
         ),
     }
 }
@@ -240,11 +245,15 @@ fn icon(folder: &AppFolder, manifest: &Manifest) -> Option<String> {
 }
 
 /// The app in a folder, with its declared name.
-pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Result<App, Stray> {
+pub(super) fn app(
+    folder: AppFolder,
+    origin: Origin,
+    reading: &ParsedManifest,
+) -> Result<App, UnusableApp> {
     let mut problems = reading.problems.clone();
     let Some(mut manifest) = reading.manifest.clone() else {
         let path = place(&folder);
-        return Err(Stray { path, problems });
+        return Err(UnusableApp { path, problems });
     };
     problems.extend(program::settle(&folder, &mut manifest));
     // If the app is invalid anyway, the entry is not checked.
@@ -257,7 +266,7 @@ pub(super) fn app(folder: AppFolder, origin: Origin, reading: &Reading) -> Resul
             message: format!(
                 "`entry` is {}, but {}",
                 manifest.entry.as_str(),
-                told(&error)
+                describe(&error)
             ),
         });
     }

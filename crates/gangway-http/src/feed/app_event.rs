@@ -15,7 +15,7 @@ use super::wire::Source;
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum AppNews {
+pub enum AppEvent {
     /// The app was launched for an agent.
     Launched {
         /// The name of the agent.
@@ -69,11 +69,11 @@ pub enum AppNews {
     },
 }
 
-impl From<core::AppNews> for AppNews {
-    fn from(news: core::AppNews) -> Self {
-        match news {
-            core::AppNews::Launched { agent } => Self::Launched { agent },
-            core::AppNews::Emitted {
+impl From<core::AppEvent> for AppEvent {
+    fn from(app_event: core::AppEvent) -> Self {
+        match app_event {
+            core::AppEvent::Launched { agent } => Self::Launched { agent },
+            core::AppEvent::Emitted {
                 id,
                 event,
                 payload,
@@ -87,8 +87,8 @@ impl From<core::AppNews> for AppNews {
                 declared,
                 turn,
             },
-            core::AppNews::Taken { id, by } => Self::Taken { id, by },
-            core::AppNews::Requested {
+            core::AppEvent::Taken { id, by } => Self::Taken { id, by },
+            core::AppEvent::Requested {
                 request,
                 action,
                 params,
@@ -97,10 +97,10 @@ impl From<core::AppNews> for AppNews {
                 action,
                 params,
             },
-            core::AppNews::Begun { request } => Self::Begun {
+            core::AppEvent::Begun { request } => Self::Begun {
                 request_id: request,
             },
-            core::AppNews::Answered {
+            core::AppEvent::Answered {
                 request,
                 result,
                 by,
@@ -118,7 +118,7 @@ impl From<core::AppNews> for AppNews {
                     by,
                 }
             }
-            core::AppNews::Told {
+            core::AppEvent::Told {
                 event,
                 payload,
                 source,

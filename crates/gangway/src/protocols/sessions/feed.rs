@@ -17,11 +17,12 @@ use gangway_http::{
         begin, closing, encode,
         frame::FeedFrame,
         last_seen,
-        sse::{self, CHUNK, Pass},
+        sse::{self, CHUNK, StreamAction},
     },
     metrics::Counted,
     socket::{
-        Ending, Frames, Incoming, Next, Peer, UpgradeResult, serve, text_message, to_json, upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
+        upgrade,
     },
 };
 use serde::Deserialize;
@@ -30,7 +31,7 @@ use super::{SessionPath, open};
 use crate::app::App;
 
 #[derive(Deserialize)]
-pub struct Since {
+pub struct EventsQuery {
     since: Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub struct Since {
 pub async fn events(
     State(app): State<Arc<App>>,
     SessionPath(id): SessionPath,
-    Query(query): Query<Since>,
+    Query(query): Query<EventsQuery>,
     Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     socket: UpgradeResult,
@@ -89,7 +90,7 @@ pub async fn events(
             subscription,
             opening.as_ref(),
             0,
-            |_, _| Pass::Send,
+            |_, _| StreamAction::Send,
         )
         .into_response()),
     }
@@ -126,8 +127,8 @@ impl Peer for Reader {
     }
 
     // Clients send nothing here.
-    fn incoming(&mut self, _message: Incoming) -> Next {
-        Next::Counted
+    fn incoming(&mut self, _message: Incoming) -> Handled {
+        Handled::Counted
     }
 
     fn closing(&self, why: Ending) -> Option<Message> {

@@ -114,7 +114,7 @@ pub(super) async fn call(
 ) -> Option<Result<Value, ToolError>> {
     Some(match tool.tool() {
         "list_sessions" => list(app, scope, tool, arguments).await,
-        "read_session" => told(app, scope, tool, arguments).await,
+        "read_session" => read_session(app, scope, tool, arguments).await,
         "send_message" => send(app, scope, tool, arguments).await,
         _ => return None,
     })
@@ -126,8 +126,8 @@ async fn list(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: List = parse_arguments(tool, arguments)?;
-    let limit = wish.limit.unwrap_or(20).clamp(1, PAGE);
+    let request: List = parse_arguments(tool, arguments)?;
+    let limit = request.limit.unwrap_or(20).clamp(1, PAGE);
     let page = app.hub.list(None, limit).await.map_err(tool_error)?;
     let sessions: Vec<_> = page
         .sessions
@@ -147,16 +147,16 @@ async fn list(
     Ok(json!({ "sessions": sessions }))
 }
 
-async fn told(
+async fn read_session(
     app: &Arc<App>,
     scope: &Scope,
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Read = parse_arguments(tool, arguments)?;
-    let session = session_meant(&app.hub, &scope.caller(), wish.session_id.as_deref()).await?;
-    let limit = wish.limit.unwrap_or(USUAL).clamp(1, MOST);
-    let read = transcript::read(app, session, wish.before, limit).await;
+    let request: Read = parse_arguments(tool, arguments)?;
+    let session = session_meant(&app.hub, &scope.caller(), request.session_id.as_deref()).await?;
+    let limit = request.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let read = transcript::read(app, session, request.before, limit).await;
     let (lines, older) = read.map_err(tool_error)?;
     Ok(json!({ "sessionId": session.to_string(), "lines": lines, "older": older }))
 }
@@ -167,48 +167,49 @@ async fn send(
     tool: &ToolName,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let wish: Send = parse_arguments(tool, arguments)?;
-    if wish.prompt.trim().is_empty() {
+    let request: Send = parse_arguments(tool, arguments)?;
+    if request.prompt.trim().is_empty() {
         return Err(ToolError::Failed("`prompt` must not be empty".into()));
     }
-    if wish.new_session && wish.session_id.is_some() {
-        let words = "`newSession` and `sessionId` are mutually exclusive";
-        return Err(ToolError::Failed(words.into()));
+    if request.new_session && request.session_id.is_some() {
+        let message = "`newSession` and `sessionId` are mutually exclusive";
+        return Err(ToolError::Failed(message.into()));
     }
     let caller = scope.caller();
-    let none_yet = wish.session_id.is_none()
+    let none_yet = request.session_id.is_none()
         && last_used_session(&app.hub)
             .await
             .map_err(tool_error)?
             .is_none();
-    let id = if wish.new_session || none_yet {
+    let id = if request.new_session || none_yet {
         let started = app.sessions.create(NewSession::default()).await;
         started.map_err(tool_error)?.0
     } else {
-        session_meant(&app.hub, &caller, wish.session_id.as_deref()).await?
+        session_meant(&app.hub, &caller, request.session_id.as_deref()).await?
     };
     let session = app.hub.open(id).await.map_err(tool_error)?;
     let command = Command::Prompt {
-        prompt: wish.prompt,
+        prompt: request.prompt,
         source: caller.source,
         shown: true,
         when_busy: WhenBusy::Queue,
     };
     let Receipt::Accepted { turn } = session.submit(command).await.map_err(tool_error)? else {
-        let words = "internal error: the session did not accept the message";
-        return Err(ToolError::Failed(words.into()));
+        let message = "internal error: the session did not accept the message";
+        return Err(ToolError::Failed(message.into()));
     };
-    let wait = wish.wait_seconds.unwrap_or(WAIT).min(LONGEST_WAIT);
+    let wait = request.wait_seconds.unwrap_or(WAIT).min(LONGEST_WAIT);
     let mut answer = json!({
         "sessionId": id.to_string(),
         "streamId": TurnId { session: id, seq: turn }.to_string(),
     });
     let mut events = session.subscribe(turn);
-    let heard = tokio::time::timeout(Duration::from_secs(wait), answered(&mut events, turn)).await;
-    match heard {
+    let received =
+        tokio::time::timeout(Duration::from_secs(wait), answered(&mut events, turn)).await;
+    match received {
         Err(_) => answer["done"] = json!(false),
-        Ok(heard) => {
-            let (outcome, text) = heard?;
+        Ok(received) => {
+            let (outcome, text) = received?;
             answer["done"] = json!(true);
             answer["outcome"] = json!(outcome);
             answer["answer"] = json!(text);
@@ -230,21 +231,21 @@ async fn answered(
     events: &mut gangway_core::Subscription,
     turn: u64,
 ) -> Result<(Outcome, String), ToolError> {
-    let mut said: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     loop {
         let next = events.next(CHUNK).await.map_err(tool_error)?;
         let next = next.map_err(|_| ToolError::Unavailable("the session ended".into()))?;
         for logged in next {
             match &logged.event {
-                Event::Message { turn: of, text, .. } if *of == turn => said.push(text.clone()),
+                Event::Message { turn: of, text, .. } if *of == turn => texts.push(text.clone()),
                 Event::Failed {
                     turn: of, message, ..
                 } if *of == turn => {
-                    said.push(message.clone());
+                    texts.push(message.clone());
                 }
                 Event::TurnEnded {
                     turn: of, outcome, ..
-                } if *of == turn => return Ok((*outcome, said.join("\n\n"))),
+                } if *of == turn => return Ok((*outcome, texts.join("\n\n"))),
                 _ => {}
             }
         }
@@ -306,9 +307,9 @@ pub(super) async fn log(
         .check_session(&app.http, &app.hub, id)
         .await
         .map_err(|_| unknown())?;
-    let told = transcript::read(app, id, None, MOST).await;
+    let reported = transcript::read(app, id, None, MOST).await;
     let (lines, older) =
-        told.map_err(|error| ErrorData::internal_error(tool_error(error).to_string(), None))?;
+        reported.map_err(|error| ErrorData::internal_error(tool_error(error).to_string(), None))?;
     let text = json!({ "sessionId": id.to_string(), "lines": lines, "older": older }).to_string();
     Ok(ResourceContents::TextResourceContents {
         uri: address(id),

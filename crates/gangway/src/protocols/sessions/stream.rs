@@ -16,7 +16,7 @@ use gangway_http::{
     feed::{
         self,
         frame::FeedFrame,
-        sse::{self, Pass},
+        sse::{self, StreamAction},
     },
 };
 
@@ -151,11 +151,11 @@ async fn is_over(app: &App, turn: TurnId, seen: u64) -> ApiResult<bool> {
     }
 }
 
-fn of_turn(turn: u64, logged: &Logged) -> Pass {
+fn of_turn(turn: u64, logged: &Logged) -> StreamAction {
     match (&logged.event, logged.event.turn(logged.seq)) {
-        (Event::TurnEnded { .. }, Some(of)) if of == turn => Pass::Last,
-        (Event::MessageStarted { .. }, _) => Pass::Skip,
-        (_, Some(of)) if of == turn => Pass::Send,
-        _ => Pass::Skip,
+        (Event::TurnEnded { .. }, Some(of)) if of == turn => StreamAction::Last,
+        (Event::MessageStarted { .. }, _) => StreamAction::Skip,
+        (_, Some(of)) if of == turn => StreamAction::Send,
+        _ => StreamAction::Skip,
     }
 }
