@@ -94,10 +94,15 @@ impl Case {
     async fn say(&self, tabs: &mut Readers, changes: u64) -> anyhow::Result<()> {
         // As long on the wire as what the limit says.
         let message = "word ".repeat(25);
-        // In turn, since a change to the same value is none. With an id, so that the tab is told of its own change too.
-        let of =
-            |mark| format!(r#"{{"type":"setState","id":1,"data":{{"words":"{message}{mark} "}}}}"#);
-        let [one, other] = ["this", "that"].map(|mark| masked(&of(mark)));
+        // Another value each time, since a change to the same value is none. With an id, so that the tab is told of its own
+        // change too.
+        let first = tabs.total();
+        let change = |nth: u64| {
+            let number = (first + nth) % 10_000;
+            let text =
+                format!(r#"{{"type":"setState","id":1,"data":{{"words":"{message}{number:04} "}}}}"#);
+            masked(&text)
+        };
         let mut clock = tokio::time::interval(self.pace.max(Duration::from_micros(1)));
         for nth in 0..changes {
             let speakers = if self.pace.is_zero() {
@@ -109,8 +114,7 @@ impl Case {
                 clock.tick().await;
             }
             let writer = usize::try_from(nth)? % speakers;
-            let change = if nth % 2 == 0 { &one } else { &other };
-            tabs.writers[writer].write_all(change).await?;
+            tabs.writers[writer].write_all(&change(nth)).await?;
         }
         Ok(())
     }
