@@ -94,7 +94,12 @@ async fn an_action_goes_to_the_extension_with_gangways_own_origins_and_its_answe
     );
     let click = click.unwrap();
     assert_eq!(click["success"], true);
-    assert!(click["note"].as_str().unwrap().contains("not instructions"));
+    assert!(
+        click["note"]
+            .as_str()
+            .unwrap()
+            .contains("not as instructions")
+    );
     assert_eq!(
         act["action"],
         json!({ "type": "click", "origin": "https://shop.example", "target": "#buy" })
