@@ -1,5 +1,7 @@
 //! A conversation as displayed, folded from a log.
 
+mod page_call;
+
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
@@ -9,7 +11,7 @@ use crate::{
     app::AppEvent,
     event::{Event, Logged, Outcome, Source},
     id::{AppName, CallId, LaunchId, MessageId, QuestionId},
-    page::{PageEntry, PageId},
+    page::PageId,
     session::Profile,
     store::Tail,
 };
@@ -315,39 +317,6 @@ impl Conversation {
                     self.push(logged, EntryBody::Ended { outcome: *outcome });
                 }
             }
-        }
-    }
-
-    /// Who opened and left is not part of the conversation.
-    fn page_call(&mut self, logged: &Logged, page: PageId, page_event: &PageEntry) {
-        match page_event {
-            PageEntry::Called {
-                call,
-                tool,
-                arguments,
-                by,
-            } => self.push(
-                logged,
-                EntryBody::PageCall {
-                    page,
-                    call: call.clone(),
-                    tool: tool.clone(),
-                    arguments: arguments.clone(),
-                    by: by.clone(),
-                    result: None,
-                },
-            ),
-            PageEntry::Returned { call, result, .. } => {
-                if let Some(EntryBody::PageCall { result: got, .. }) = self.find(
-                    |line| matches!(line, EntryBody::PageCall { call: one, .. } if one == call),
-                ) {
-                    *got = Some(result.clone());
-                }
-            }
-            PageEntry::Opened { .. }
-            | PageEntry::Left
-            | PageEntry::Offered { .. }
-            | PageEntry::Message { .. } => {}
         }
     }
 

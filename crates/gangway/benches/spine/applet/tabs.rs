@@ -99,8 +99,9 @@ impl Case {
         let first = tabs.total();
         let change = |nth: u64| {
             let number = (first + nth) % 10_000;
-            let text =
-                format!(r#"{{"type":"setState","id":1,"data":{{"words":"{message}{number:04} "}}}}"#);
+            let text = format!(
+                r#"{{"type":"setState","id":1,"data":{{"words":"{message}{number:04} "}}}}"#
+            );
             masked(&text)
         };
         let mut clock = tokio::time::interval(self.pace.max(Duration::from_micros(1)));
