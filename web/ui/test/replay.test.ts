@@ -120,6 +120,36 @@ test("each step says who acted, what they did and how long it took", () => {
   expect(recording.duration(3)).toBeNull();
 });
 
+test("pages, their tools and calls of them from outside are rows of their own", () => {
+  const about = { pageId: "p-1", pageKind: "app", name: "board" };
+  const page = (news: object) => ({ type: "page", ...about, news });
+  const by = { kind: "agent", name: "ada" };
+  const recording = recordingOf(
+    page({ what: "opened", origin: "http://x", title: "Board" }),
+    page({ what: "offered", tools: ["move"] }),
+    page({
+      ...{ what: "called", callId: "p1", by },
+      ...{ tool: "page-board/move", arguments: { to: 2 } },
+    }),
+    page({
+      ...{ what: "returned", callId: "p1", result: null },
+      ...{ error: "The board is locked.", code: "ERR_TOOL_FAILED" },
+    }),
+    page({ what: "message", kind: "agent.message", payload: {}, by: "ada" }),
+    page({ what: "left" }),
+  );
+  expect(rows(recording).map(({ who, what }) => `${who}: ${what}`)).toEqual([
+    "Page: Page board opened",
+    "Page: Page board offers tools",
+    "External agent: Agent ada called page-board/move",
+    "Page: Call failed on page board",
+    "External agent: Agent ada sent agent.message",
+    "Page: Page board closed",
+  ]);
+  expect(recording.partner(2)).toBe(3);
+  expect(rowOf(recording, 3).problem).toBe("The board is locked.");
+});
+
 test("events that are not as their kind has them are shown as they are", () => {
   const odd: Given[] = [
     { type: "user.message" },

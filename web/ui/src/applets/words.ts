@@ -2,6 +2,7 @@
 import type {
   AppFrame,
   EventFrame,
+  PageEntry,
   Source,
   ConsentState,
 } from "@gangway/client";
@@ -112,6 +113,8 @@ export function tell(
       const { what, detail } = newsWords(event.news, nameOf(event.app));
       return given(what, detail);
     }
+    case "page":
+      return pageWords(event.name, event.news, nameOf);
     case "session.notice":
       return { what: "Notice", text: event.message };
     case "session.error":
@@ -126,6 +129,33 @@ export function tell(
     default:
       // A newer server may know more than this page.
       return given(`Event ${(event as EventFrame).type}`, event);
+  }
+}
+
+function pageWords(
+  page: string,
+  entry: PageEntry,
+  nameOf: (slug: string) => string,
+): Told {
+  switch (entry.what) {
+    case "opened":
+      return { what: `Page ${page} opened`, text: entry.title };
+    case "left":
+      return { what: `Page ${page} closed`, text: "" };
+    case "offered":
+      return given(`Page ${page} offers tools`, entry.tools);
+    case "called": {
+      const caller = speakerOf(entry.by, nameOf);
+      return given(`${caller} called ${entry.tool}`, entry.arguments);
+    }
+    case "returned":
+      return entry.error === null
+        ? given(`Result from page ${page}`, entry.result)
+        : { what: `Call failed on page ${page}`, text: entry.error };
+    case "message": {
+      const from = entry.by === null ? `Page ${page}` : `Agent ${entry.by}`;
+      return given(`${from} sent ${entry.kind}`, entry.payload);
+    }
   }
 }
 

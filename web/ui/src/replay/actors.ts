@@ -75,6 +75,12 @@ const BY_NEWS = new Map<string, [Actor, Kind]>([
   ["told", ["agent", "page"]],
 ]);
 
+const BY_PAGE = new Map<string, [Actor, Kind]>([
+  ["called", ["external", "tool"]],
+  ["returned", ["page", "tool"]],
+  ["message", ["page", "message"]],
+]);
+
 // Kinds that this page does not know yet, by what they begin with.
 const BY_GROUP = new Map<string, [Actor, Kind]>([
   ["page", ["page", "page"]],
@@ -86,12 +92,22 @@ const BY_GROUP = new Map<string, [Actor, Kind]>([
 /** Who acted, and in what kind of event. */
 export function classOf(event: Recorded): [Actor, Kind] {
   const news = fields(event["news"]);
+  const what = words(news["what"]);
+  const own = new Map([
+    ["app", BY_NEWS],
+    ["page", BY_PAGE],
+  ]).get(event.type);
   const known =
-    (event.type === "app"
-      ? BY_NEWS.get(words(news["what"]))
-      : BY_TYPE.get(event.type)) ??
+    own?.get(what) ??
+    BY_TYPE.get(event.type) ??
     BY_GROUP.get(event.type.split(/[._]/)[0] ?? "");
-  const source = fields(event["source"] ?? news["source"]);
+  const { by } = news;
+  // An agent at a page of the relay is named, not described.
+  const source = fields(
+    event["source"] ??
+      news["source"] ??
+      (typeof by === "string" ? { kind: "agent" } : by),
+  );
   const [actor, kind] = known ?? ["gangway", "other"];
   return [SOURCES.get(source["kind"]) ?? actor, kind];
 }
@@ -104,7 +120,10 @@ export function isBad(event: Recorded): boolean {
     case "done":
       return event["outcome"] !== "completed";
     case "app":
-      return words(fields(event["news"])["code"]) !== "";
+    case "page": {
+      const { code, error } = fields(event["news"]);
+      return words(code) !== "" || words(error) !== "";
+    }
     default:
       return event["success"] === false || words(event["error"]) !== "";
   }
@@ -135,6 +154,10 @@ export function pairOf(
       return pair("asks", event["applet"], true);
     case "applet.leave":
       return pair("asks", event["applet"], false);
+    case "page": {
+      const { what, callId } = fields(event["news"]);
+      return pair("page", callId, what === "called");
+    }
     case "app": {
       const { what, requestId } = fields(event["news"]);
       const name = `request ${words(event["launchId"])}`;
