@@ -47,7 +47,7 @@ test("an agent reads, fills in and clicks the active tab, each after approval", 
     .poll(() => thinker.asked.some(({ body }) => body.includes("@e1")))
     .toBe(true);
   const { body } = thinker.asked.at(-1) ?? { body: "" };
-  expect(body).toContain("not instructions");
+  expect(body).toContain("not as instructions");
   expect(body).not.toContain("kept secret");
   await say(panel, call("fill", { ...target("#name"), value: "Ahab" }));
   await allow.click();
