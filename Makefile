@@ -1,6 +1,6 @@
 # The main commands: `make run`, `make check` while working, and `make test`. They install what is missing and print it.
 .PHONY: run check test audit build dist engine web extension lint-extension sbom web-deps check-rust build-tests test-rust test-web test-browser \
-	test-programs audit-rest audit-browser audit-docs audit-dependencies audit-limits release guard bench promises conformance schema format help
+	test-programs audit-static audit-browser audit-docs audit-dependencies audit-limits release guard bench promises conformance schema format help
 
 # With full RELRO rustc calls through a table of addresses (.got), which costs 2 MB on disk and 0.4 MB of memory. Asked for
 # partial RELRO, it calls directly; `-z now` has the linker make it full all the same.
@@ -32,22 +32,23 @@ target/web-checked: $(shell git ls-files web apps)
 	@mkdir -p target && touch $@
 
 # All tests of behavior: all Rust tests, web unit tests, behaviour in both browsers.
-# The Rust tests and the browser tests each leave a core idle for a part of the time, so they run beside each other.
 test: web
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target build-tests test-web test-programs
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-rust test-browser
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-browser
 	@echo "All tests passed."
 
 # Checks that do not depend on behavior: screenshots, accessibility, extension lint, docs, dependencies, startup, size and cost limits.
-# The limits come last: nothing else runs while they are measured.
+# Nothing else runs beside the browser tests, or while the limits are measured.
 audit:
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target release audit-rest
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target release audit-static
+	@$(MAKE) --no-print-directory audit-browser
 	@$(MAKE) --no-print-directory audit-limits
 	@echo "All audits passed."
 
-# One after another: the linter builds the extension that the browser tests load.
-audit-rest:
-	@for audit in lint-extension audit-browser audit-docs audit-dependencies; do $(MAKE) --no-print-directory $$audit || exit 1; done
+# One after another, beside the release build.
+audit-static:
+	@for audit in lint-extension audit-docs audit-dependencies; do $(MAKE) --no-print-directory $$audit || exit 1; done
 
 # target/release/gangway with the pages in it, and target/release/gangway-engine.
 build: web
