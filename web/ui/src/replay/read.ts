@@ -21,7 +21,7 @@ export interface Header {
 export const VERSION = 1;
 /** More are not kept in a page; a browser could not scroll through more rows either. */
 export const MOST_EVENTS = 400_000;
-// What is deeper was made to break whoever reads it: the server itself reads no more than 128 levels.
+// Deeper nesting is an attack on readers: the server itself reads at most 128 levels.
 const DEEPEST = 200;
 // Leaves most of a frame to the page.
 const SLICE_MS = 8;

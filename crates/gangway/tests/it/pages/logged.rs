@@ -130,7 +130,7 @@ async fn a_call_that_fails_or_is_large_is_logged_so_that_it_can_be_read_again() 
         panic!("{found:?}")
     };
     assert!(result.as_ref().unwrap().as_str().unwrap().len() < 70_000);
-    // And by whoever reads the log as it is.
+    // The raw log can be read again too.
     let (status, _) = server.get(&format!("/api/history?session={session}")).await;
     assert!(status.is_success());
 }
