@@ -1,4 +1,4 @@
-//! What a page with a socket of its own is sent about its tools.
+//! Messages about tool calls to a page with its own socket.
 
 use std::collections::VecDeque;
 
