@@ -6,7 +6,6 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Common, print_json, say::say};
-use crate::backup;
 
 #[derive(Args)]
 pub struct BackupArgs {
@@ -35,7 +34,7 @@ pub struct RestoreArgs {
 
 pub(super) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
-    let made = backup::back_up(&data, &args.file, args.force)?;
+    let made = gangway_backup::back_up(&data, &args.file, args.force)?;
     if args.json {
         return print_json(&json!({
             "file": std::path::absolute(&args.file)?,
@@ -63,7 +62,7 @@ pub(super) fn run(args: &BackupArgs) -> anyhow::Result<()> {
 
 pub(super) fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let data = args.common.data()?;
-    let done = backup::restore(&args.file, &data)?;
+    let done = gangway_backup::restore(&args.file, &data)?;
     if args.json {
         return print_json(&json!({
             "data": data,
