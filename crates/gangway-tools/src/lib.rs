@@ -5,6 +5,7 @@
 //! - `approvals`: which calls need the user's approval, and stored choices
 //! - `elicitation`: requests of MCP servers to the user
 //! - `entry`, `file`: entries of MCP servers, and the file of added ones
+//! - `import`: MCP servers that are configured in other hosts
 //! - `catalog`, `install`: installable servers, and installs
 //! - `login`: OAuth at MCP servers
 //! - `config`, `routes`, `wire`: its settings, its routes and their messages
@@ -17,6 +18,7 @@ mod config;
 mod elicitation;
 pub mod entry;
 pub mod file;
+pub mod import;
 pub mod install;
 pub mod login;
 pub mod routes;

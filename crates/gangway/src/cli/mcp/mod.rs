@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::{
     Common, block_on, print_json,
-    say::say,
+    say::{complain, say},
     server::{CommandServer, ask, running},
     stdio::{self, StdioArgs},
 };
@@ -228,7 +228,7 @@ fn nothing(empty: bool) -> anyhow::Result<()> {
 }
 
 async fn tools(output: Output) -> anyhow::Result<()> {
-    let list: ToolList = ask(&output.common, async |server| {
+    let (list, servers) = ask(&output.common, async |server| {
         if server.is_own() {
             let list: ToolServerList = server.get(SERVERS).await?;
             for one in list.servers {
@@ -236,9 +236,17 @@ async fn tools(output: Output) -> anyhow::Result<()> {
             }
         }
         started(server).await?;
-        server.get("/api/tools").await
+        let list: ToolList = server.get("/api/tools").await?;
+        let servers: ToolServerList = server.get(SERVERS).await?;
+        Ok((list, servers.servers))
     })
     .await?;
+    for one in &servers {
+        if let Some(problem) = &one.problem {
+            let id = &one.id;
+            complain!("{id} has no tools: {problem} (see `gangway mcp logs {id}`)");
+        }
+    }
     if output.json {
         return print_json(&list);
     }
@@ -249,7 +257,7 @@ async fn tools(output: Output) -> anyhow::Result<()> {
             tool.description.lines().next().unwrap_or_default()
         );
     }
-    if list.tools.is_empty() {
+    if servers.is_empty() && list.tools.is_empty() {
         say!("There are no tools. Find an MCP server: gangway mcp search WORDS");
     }
     Ok(())

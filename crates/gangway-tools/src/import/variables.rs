@@ -1,6 +1,6 @@
 //! Variables in entries: `${env:X}`, `${X}`, `${X:-default}`, `{env:X}`, and the folder variables of hosts.
 
-use gangway_tools::entry::ServerEntry;
+use crate::entry::ServerEntry;
 
 use std::path::Path;
 

@@ -1,19 +1,12 @@
 //! `gangway mcp import`: imports the MCP servers configured in other hosts.
 
-mod find;
-mod forms;
-mod syntax;
-mod variables;
-
 use std::{
-    collections::BTreeMap,
-    io::{IsTerminal, Read, Write},
-    path::{Path, PathBuf},
+    io::{IsTerminal, Write},
+    path::PathBuf,
 };
 
-use anyhow::Context;
 use clap::Args;
-use gangway_tools::entry::ServerEntry;
+use gangway_tools::import::{ImportedServers, files, read};
 
 use super::{Common, add, say};
 
@@ -26,13 +19,6 @@ pub(super) struct ImportArgs {
     yes: bool,
     #[command(flatten)]
     common: Common,
-}
-
-/// Servers by name, and notes about skipped ones.
-#[derive(Debug, Default)]
-struct ImportedServers {
-    servers: BTreeMap<String, ServerEntry>,
-    notes: Vec<String>,
 }
 
 pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
@@ -63,46 +49,9 @@ pub(super) async fn run(args: ImportArgs) -> anyhow::Result<()> {
     add(&args.common, found.servers).await
 }
 
-fn read(file: &Path) -> anyhow::Result<ImportedServers> {
-    let mut text = String::new();
-    if file == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text)?;
-    } else {
-        text =
-            std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    }
-    let value = syntax::parse(file, &text)
-        .with_context(|| format!("{} cannot be parsed", file.display()))?;
-    let listed = forms::servers(&value).with_context(|| {
-        format!(
-            "{} has no MCP servers under a known key, such as `mcpServers`",
-            file.display()
-        )
-    })?;
-    let folder = std::path::absolute(file)?;
-    let folder = folder.parent().unwrap_or(Path::new("/"));
-    let mut found = ImportedServers::default();
-    for (name, listed) in listed {
-        let id = forms::id(&name);
-        let entry = listed
-            .and_then(|entry| variables::filled(entry, folder, |name| std::env::var(name).ok()));
-        let entry = entry.and_then(|entry| match entry.check(&id) {
-            Ok(_) => Ok(entry),
-            Err(error) => Err(error.to_string()),
-        });
-        match entry {
-            Ok(entry) => {
-                found.servers.insert(id, entry);
-            }
-            Err(why) => found.notes.push(format!("{name}: {why}")),
-        }
-    }
-    Ok(found)
-}
-
 /// Finds the config files of other hosts and asks the user which to import.
 fn choose(all: bool) -> anyhow::Result<ImportedServers> {
-    let files = find::files();
+    let files = files();
     anyhow::ensure!(
         !files.is_empty(),
         "no config files of other hosts were found; name one: gangway mcp import FILE"
@@ -145,6 +94,3 @@ fn agrees() -> anyhow::Result<bool> {
     std::io::stdin().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
-
-#[cfg(test)]
-mod tests;

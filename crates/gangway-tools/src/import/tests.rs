@@ -16,7 +16,7 @@ fn lines(name: &str, text: &str) -> Vec<String> {
     let found = found(name, text);
     assert!(found.notes.is_empty(), "{:?}", found.notes);
     let servers = found.servers.into_iter();
-    let line = |(id, entry): (String, gangway_tools::entry::ServerEntry)| {
+    let line = |(id, entry): (String, crate::entry::ServerEntry)| {
         let target = entry.command.or(entry.url).unwrap();
         let pairs = entry.env.iter().chain(&entry.headers);
         let pairs = pairs.map(|(name, value)| format!("{name}={value}"));
@@ -138,7 +138,7 @@ fn goose_writes_yaml_with_extensions_of_its_own_among_them() {
 #[test]
 fn variables_are_filled_in_and_those_without_a_value_are_named() {
     let fill = |text: &str| {
-        let entry = gangway_tools::entry::ServerEntry {
+        let entry = crate::entry::ServerEntry {
             command: Some(text.to_owned()),
             ..Default::default()
         };

@@ -54,7 +54,7 @@ const IN_PROJECT: [(&str, &str); 8] = [
     ("Codex", ".codex/config.toml"),
 ];
 
-pub(super) fn files() -> Vec<(&'static str, PathBuf)> {
+pub fn files() -> Vec<(&'static str, PathBuf)> {
     let home = std::env::home_dir();
     let here = std::env::current_dir().ok();
     files_in(home.as_deref(), here.as_deref())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_tools::entry::ServerEntry;
+use crate::entry::ServerEntry;
 use serde_json::{Map, Value};
 
 /// A parsed server, or why it could not be parsed.
