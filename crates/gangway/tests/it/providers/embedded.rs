@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Gangway, TestServer, test_weights};
 
-/// A server whose shelf holds the small model that tests use.
+/// A server with the small model that tests use in its store.
 async fn server() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("models");

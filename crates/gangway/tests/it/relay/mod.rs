@@ -2,3 +2,4 @@
 
 mod offered;
 mod stages;
+mod tools;

@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    mcp_door::client::{Client as Mcp, Era},
+    mcp::client::{Client as Mcp, Era},
     providers::fake::Fake,
     support::TestServer,
     weblets,

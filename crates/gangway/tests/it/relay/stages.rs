@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use crate::{
-    mcp_door::client::{Client as Mcp, Era},
+    mcp::client::{Client as Mcp, Era},
     support::TestServer,
 };
 use gangway_testing::relay_client::Client;

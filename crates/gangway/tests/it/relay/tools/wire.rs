@@ -1,13 +1,11 @@
 //! A WebSocket to a relay, as a page or an agent has one.
 
 use crate::support::{current_token, socket};
-use futures_util::{SinkExt, StreamExt};
+use gangway_testing::socket::TestSocket;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 pub struct Wire {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: TestSocket,
     last: u64,
 }
 
@@ -19,14 +17,14 @@ impl Wire {
             false => format!("{url}/agent/ws"),
         };
         let request = socket(&url, &current_token());
-        let (socket, _) = connect_async(request).await.unwrap();
+        let socket = TestSocket::open(request).await.unwrap();
         Self { socket, last: 0 }
     }
 
     /// Connects with nothing that says who it is.
     pub async fn stranger(url: &str) -> Self {
         let url = url.replacen("http://", "ws://", 1) + "/agent/ws";
-        let (socket, _) = connect_async(url).await.unwrap();
+        let socket = TestSocket::open(url).await.unwrap();
         Self { socket, last: 0 }
     }
 
@@ -45,19 +43,12 @@ impl Wire {
 
     /// Sends a message; false when the other side is gone.
     pub async fn send(&mut self, message: &Value) -> bool {
-        let sent = self.socket.send(Message::text(message.to_string())).await;
-        sent.is_ok()
+        self.socket.try_send(message).await
     }
 
     /// The next message; nothing when the other side is gone.
     pub async fn receive(&mut self) -> Option<Value> {
-        loop {
-            match self.socket.next().await? {
-                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
-                Ok(Message::Close(_)) | Err(_) => return None,
-                Ok(_) => {}
-            }
-        }
+        self.socket.next().await
     }
 
     /// The answer to a request; nothing when the other side is gone.
