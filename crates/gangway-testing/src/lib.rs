@@ -32,10 +32,14 @@ pub mod remote_model;
 pub mod remote_stock;
 #[cfg(feature = "runner")]
 pub mod runner;
+#[cfg(feature = "runner")]
+pub mod runner_client;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "sessions")]
 pub mod sessions;
+#[cfg(feature = "server")]
+pub mod socket;
 #[cfg(feature = "server")]
 pub mod sse;
 pub mod tmux;

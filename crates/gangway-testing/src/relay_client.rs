@@ -1,39 +1,37 @@
 //! WebSocket clients of the relay: a page and agents.
 
-use std::time::Duration;
-
-use futures_util::{SinkExt, StreamExt};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, client_async, connect_async,
-    tungstenite::{self, Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest, http::HeaderName};
 
-use crate::server;
+use crate::{server, socket::TestSocket};
 
 /// A client of the relay.
 pub struct Client {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: TestSocket,
     asked: u64,
 }
 
 impl Client {
     /// Connects, and reads the relay's first message.
     pub async fn connect(server: &server::Client) -> Self {
-        let mut client = Self::raw(server, &[]).await.unwrap();
-        assert_eq!(client.receive().await["type"], "relay.hello");
-        client
+        Self::greeted(server.socket("/agent/ws")).await.unwrap()
     }
 
     /// Connects without credentials.
     pub async fn stranger(server: &server::Client) -> Self {
         let url = format!("ws://{}/agent/ws", server.address);
-        let (socket, _) = connect_async(url).await.unwrap();
-        let mut client = Self { socket, asked: 0 };
+        Self::greeted(url).await.unwrap()
+    }
+
+    async fn greeted(request: impl IntoClientRequest) -> Result<Self, StatusCode> {
+        let mut client = Self::of(TestSocket::open(request).await)?;
         assert_eq!(client.receive().await["type"], "relay.hello");
-        client
+        Ok(client)
+    }
+
+    fn of(socket: Result<TestSocket, StatusCode>) -> Result<Self, StatusCode> {
+        socket.map(|socket| Self { socket, asked: 0 })
     }
 
     /// Connects with these headers.
@@ -43,14 +41,10 @@ impl Client {
     ) -> Result<Self, StatusCode> {
         let mut request = server.socket("/agent/ws");
         for (name, value) in headers {
-            let name: tungstenite::http::HeaderName = name.parse().unwrap();
+            let name: HeaderName = name.parse().unwrap();
             request.headers_mut().insert(name, value.parse().unwrap());
         }
-        match connect_async(request).await {
-            Ok((socket, _)) => Ok(Self { socket, asked: 0 }),
-            Err(tungstenite::Error::Http(response)) => Err(response.status()),
-            Err(other) => panic!("{other}"),
-        }
+        Self::of(TestSocket::connect(server.address, request).await)
     }
 
     /// Connects like a page of this origin.
@@ -60,8 +54,6 @@ impl Client {
         more: &str,
         cookie: &str,
     ) -> Result<Self, StatusCode> {
-        // Names below localhost are for browsers; the resolver does not know them.
-        let stream = TcpStream::connect(server.address).await.unwrap();
         let url = format!("ws://{host}/agent/ws{more}");
         let mut request = url.into_client_request().unwrap();
         let headers = request.headers_mut();
@@ -69,15 +61,9 @@ impl Client {
         if !cookie.is_empty() {
             headers.insert("cookie", cookie.parse().unwrap());
         }
-        match client_async(request, MaybeTlsStream::Plain(stream)).await {
-            Ok((socket, _)) => {
-                let mut client = Self { socket, asked: 0 };
-                assert_eq!(client.receive().await["type"], "relay.hello");
-                Ok(client)
-            }
-            Err(tungstenite::Error::Http(response)) => Err(response.status()),
-            Err(other) => panic!("{other}"),
-        }
+        let mut client = Self::of(TestSocket::connect(server.address, request).await)?;
+        assert_eq!(client.receive().await["type"], "relay.hello");
+        Ok(client)
     }
 
     /// An agent that has joined.
@@ -103,15 +89,15 @@ impl Client {
     }
 
     pub async fn send(&mut self, message: &Value) {
-        self.send_text(&message.to_string()).await;
+        self.socket.send(message).await;
     }
 
     pub async fn send_text(&mut self, text: &str) {
-        self.socket.send(Message::text(text)).await.unwrap();
+        self.send_raw(Message::text(text)).await;
     }
 
     pub async fn send_raw(&mut self, message: Message) {
-        self.socket.send(message).await.unwrap();
+        self.socket.send_raw(message).await;
     }
 
     /// Sends a message; returns its id.
@@ -149,41 +135,22 @@ impl Client {
 
     /// The next message.
     pub async fn receive(&mut self) -> Value {
-        self.next().await.expect("the connection has ended")
+        self.socket.receive().await
     }
 
     /// The next message of this type; skips others.
     pub async fn receive_type(&mut self, kind: &str) -> Value {
-        loop {
-            let received = self.receive().await;
-            if received["type"] == kind {
-                return received;
-            }
-        }
+        self.socket.until(kind).await
     }
 
     /// The next message, or `None` when the connection ends.
     pub async fn next(&mut self) -> Option<Value> {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next());
-            match next.await.expect("nothing comes")? {
-                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
-                Ok(Message::Close(_)) | Err(_) => return None,
-                Ok(_) => {}
-            }
-        }
+        self.socket.next().await
     }
 
     /// The code with which the connection is closed.
     pub async fn end(&mut self) -> Option<u16> {
-        while let Some(next) = self.socket.next().await {
-            match next {
-                Ok(Message::Close(frame)) => return frame.map(|frame| frame.code.into()),
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
-        None
+        self.socket.closed().await.map(|(code, _)| code)
     }
 
     /// Drops the connection without a close frame.
@@ -192,9 +159,8 @@ impl Client {
     }
 
     /// Leaves, and waits until the relay has noticed.
-    pub async fn leave(mut self) {
-        let _ = self.socket.close(None).await;
-        while let Some(Ok(_)) = self.socket.next().await {}
+    pub async fn leave(self) {
+        self.socket.leave().await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whoever has agents made at a server and talks to them, and a server with a project and a persona.
+//! A client that creates remote agents and talks to them, and a server with a project and a persona.
 
 use std::{
     ops::Deref,

@@ -34,6 +34,8 @@ pub struct Connection {
     pub pid: u32,
     /// Whether it waits for its setup.
     pub fresh: bool,
+    /// The runner's number of the connection.
+    pub number: u64,
 }
 
 impl Server {
@@ -100,6 +102,7 @@ impl Server {
             output,
             pid: 0,
             fresh: false,
+            number: 0,
         };
         match connection.line().await {
             FromRunner::Hello {
@@ -107,7 +110,9 @@ impl Server {
                 token,
                 pid,
                 fresh,
+                connection: number,
             } => {
+                connection.number = number.unwrap_or_default();
                 assert_eq!((agent.as_str(), token.as_str()), ("a1", "secret"));
                 (connection.pid, connection.fresh) = (pid, fresh);
             }
@@ -158,9 +163,13 @@ impl Connection {
 
     /// Sends a line to the runner.
     pub async fn send(&mut self, line: ToRunner) {
-        let mut text = serde_json::to_vec(&line).unwrap();
-        text.push(b'\n');
-        self.output.write_all(&text).await.unwrap();
+        self.raw(&serde_json::to_string(&line).unwrap()).await;
+    }
+
+    /// Sends a line to the runner as it is.
+    pub async fn raw(&mut self, line: &str) {
+        let line = format!("{line}\n");
+        self.output.write_all(line.as_bytes()).await.unwrap();
     }
 
     /// Responds to the first line of a connection.

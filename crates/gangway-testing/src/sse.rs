@@ -18,6 +18,8 @@ pub struct SseReader {
     pub status: reqwest::StatusCode,
     chunks: Pin<Box<dyn Stream<Item = reqwest::Result<axum::body::Bytes>> + Send>>,
     buffer: Vec<u8>,
+    /// How much of the buffer was searched for the end of an event.
+    searched: usize,
 }
 
 /// Far longer than anything here takes; a test that hangs should say where.
@@ -35,19 +37,24 @@ impl SseReader {
             status,
             chunks: Box::pin(response.bytes_stream()),
             buffer: Vec::new(),
+            searched: 0,
         }
     }
 
     /// The next event, or none when the stream has ended.
     pub async fn next(&mut self) -> Option<Frame> {
         loop {
-            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
-                let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
+            let from = self.searched.saturating_sub(1);
+            let mut pairs = self.buffer[from..].windows(2);
+            if let Some(end) = pairs.position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.buffer.drain(..from + end + 2).collect();
+                self.searched = 0;
                 if let Some(frame) = parse(&String::from_utf8(block).unwrap()) {
                     return Some(frame);
                 }
                 continue;
             }
+            self.searched = self.buffer.len();
             let chunk = tokio::time::timeout(TIMEOUT, self.chunks.next())
                 .await
                 .expect("the stream says nothing");

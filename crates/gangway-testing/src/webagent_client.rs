@@ -1,17 +1,15 @@
 //! A broker as a page's script has it, the person who decides, and what a model says to both.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
-use futures_util::{SinkExt, StreamExt};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, client_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
-use crate::server::{Client, LOCAL_TOKEN, socket};
+use crate::{
+    server::{Client, LOCAL_TOKEN, socket},
+    socket::TestSocket,
+};
 
 pub const SHOP: &str = "https://shop.example";
 
@@ -56,11 +54,9 @@ pub async fn allow(server: &Client, origin: &str, scopes: &[&str]) {
     grant(server, origin, json!({ "scopes": scopes })).await;
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
 /// A broker's connection.
 pub struct Broker {
-    socket: Socket,
+    socket: TestSocket,
     pub visit: String,
     pub seen: u64,
     last: u64,
@@ -82,7 +78,6 @@ impl Broker {
 
     /// A page of this origin in a browser with the extension.
     pub async fn by_extension(server: &Client, origin: &str) -> Self {
-        let stream = TcpStream::connect(server.address).await.unwrap();
         let mut request = socket(
             &format!("ws://{}/ws/web-agent", server.address),
             LOCAL_TOKEN,
@@ -91,19 +86,20 @@ impl Broker {
         headers.insert("x-gangway-client", "extension".parse().unwrap());
         let own = format!("http://{}", server.address);
         headers.insert("origin", own.parse().unwrap());
-        let (socket, _) = client_async(request, MaybeTlsStream::Plain(stream))
-            .await
-            .unwrap();
-        let mut broker = Self {
-            socket,
-            visit: String::new(),
-            seen: 0,
-            last: 0,
-        };
+        let mut broker = Self::new(TestSocket::connect(server.address, request).await.unwrap());
         let hello = json!({ "type": "hello", "v": 1, "origin": origin, "tab": "0".repeat(32) });
         broker.send_message(hello).await;
         assert_eq!(broker.receive().await["type"], "welcome");
         broker
+    }
+
+    fn new(socket: TestSocket) -> Self {
+        Self {
+            socket,
+            visit: String::new(),
+            seen: 0,
+            last: 0,
+        }
     }
 
     /// Says hello in its own way.
@@ -121,19 +117,14 @@ impl Broker {
         let socket = Self::connect_at(address, Some(&origin), token)
             .await
             .unwrap();
-        let mut broker = Self {
-            socket,
-            visit: String::new(),
-            seen: 0,
-            last: 0,
-        };
+        let mut broker = Self::new(socket);
         broker.send_message(hello).await;
         let welcome = broker.receive().await;
         broker.visit = welcome["visit"].as_str().unwrap_or_default().to_owned();
         (broker, welcome)
     }
 
-    pub async fn connect(server: &Client, origin: Option<&str>) -> Result<Socket, u16> {
+    pub async fn connect(server: &Client, origin: Option<&str>) -> Result<TestSocket, u16> {
         Self::connect_at(server.address, origin, None).await
     }
 
@@ -141,8 +132,7 @@ impl Broker {
         address: SocketAddr,
         origin: Option<&str>,
         token: Option<&str>,
-    ) -> Result<Socket, u16> {
-        let stream = TcpStream::connect(address).await.unwrap();
+    ) -> Result<TestSocket, u16> {
         let url = format!("ws://{address}/ws/web-agent");
         let mut request = match token {
             Some(token) => socket(&url, token),
@@ -152,13 +142,8 @@ impl Broker {
             let origin = origin.parse().unwrap();
             request.headers_mut().insert("origin", origin);
         }
-        match client_async(request, MaybeTlsStream::Plain(stream)).await {
-            Ok((socket, _)) => Ok(socket),
-            Err(tokio_tungstenite::tungstenite::Error::Http(answer)) => {
-                Err(answer.status().as_u16())
-            }
-            Err(error) => panic!("{error}"),
-        }
+        let socket = TestSocket::connect(address, request).await;
+        socket.map_err(|status| status.as_u16())
     }
 
     /// The same page after its connection was lost.
@@ -180,40 +165,23 @@ impl Broker {
 
     /// Sends text as it is.
     pub async fn write(&mut self, text: &str) {
-        self.socket.send(Message::text(text)).await.unwrap();
+        self.socket.send_raw(Message::text(text)).await;
     }
 
     pub async fn receive(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            match next.expect("nothing came").unwrap().unwrap() {
-                Message::Text(text) => {
-                    let received: Value = serde_json::from_str(&text).unwrap();
-                    if let Some(n) = received["n"].as_u64() {
-                        assert_eq!(n, self.seen + 1, "{received}");
-                        self.seen = n;
-                    }
-                    return received;
-                }
-                Message::Close(frame) => panic!("closed: {frame:?}"),
-                _ => {}
-            }
+        let received = self.socket.receive().await;
+        if let Some(n) = received["n"].as_u64() {
+            assert_eq!(n, self.seen + 1, "{received}");
+            self.seen = n;
         }
+        received
     }
 
     /// What comes until the server closes the connection.
     pub async fn until_closed(&mut self) -> Vec<Value> {
         let mut received = Vec::new();
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            let Some(Ok(message)) = next.expect("nothing came") else {
-                break;
-            };
-            match message {
-                Message::Text(text) => received.push(serde_json::from_str(&text).unwrap()),
-                Message::Close(_) => break,
-                _ => {}
-            }
+        while let Some(next) = self.socket.next().await {
+            received.push(next);
         }
         received
     }

@@ -1,20 +1,12 @@
 //! An app to launch, its page, and its agent.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
-use futures_util::{SinkExt, StreamExt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, client_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::server::Client;
+use crate::{server::Client, socket::TestSocket};
 
 const MANIFEST: &str = "---
 name: notes
@@ -65,27 +57,25 @@ pub async fn launch(server: &Client, agent: Value) -> Value {
 }
 
 /// A socket of an app's page or agent.
-pub struct WebletSocket {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-}
+pub struct WebletSocket(TestSocket);
 
 impl WebletSocket {
     /// The agent of a launch.
     pub async fn agent(server: &Client, launched: &Value) -> Self {
         let path = format!("/ws/launches/{}", launched["launchId"].as_str().unwrap());
-        let mut line = Self::open(server, &server.address.to_string(), &path, None)
+        let mut socket = Self::open(server, &server.address.to_string(), &path, None)
             .await
             .unwrap();
-        assert_eq!(line.receive().await["type"], "welcome");
-        line
+        assert_eq!(socket.receive().await["type"], "welcome");
+        socket
     }
 
     /// The page of a launch that was already opened in a browser.
     pub async fn page(server: &Client, launched: &Value, more: &str) -> Self {
-        let mut line = Self::try_page(server, launched, more).await.unwrap();
-        let first = line.receive().await;
+        let mut socket = Self::try_page(server, launched, more).await.unwrap();
+        let first = socket.receive().await;
         assert_eq!(first["type"], "welcome", "{first}");
-        line
+        socket
     }
 
     pub async fn try_page(server: &Client, launched: &Value, more: &str) -> Result<Self, u16> {
@@ -104,8 +94,6 @@ impl WebletSocket {
         path: &str,
         origin: Option<&str>,
     ) -> Result<Self, u16> {
-        // Names below localhost are for browsers; the resolver does not know them.
-        let stream = TcpStream::connect(server.address).await.unwrap();
         // Pages of apps have only their launch.
         let url = format!("ws://{host}{path}");
         let mut request = match host == server.address.to_string() {
@@ -117,69 +105,37 @@ impl WebletSocket {
                 .headers_mut()
                 .insert("origin", origin.parse().unwrap());
         }
-        match client_async(request, MaybeTlsStream::Plain(stream)).await {
-            Ok((socket, _)) => Ok(Self { socket }),
-            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
-                Err(response.status().as_u16())
-            }
-            Err(error) => panic!("{error}"),
-        }
+        let socket = TestSocket::connect(server.address, request).await;
+        socket.map(Self).map_err(|status| status.as_u16())
     }
 
     pub async fn send_message(&mut self, message: Value) {
-        self.socket
-            .send(Message::text(message.to_string()))
-            .await
-            .unwrap();
+        self.0.send(&message).await;
     }
 
     pub async fn receive(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            match next.expect("nothing came").unwrap().unwrap() {
-                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Close(frame) => panic!("closed: {frame:?}"),
-                _ => {}
-            }
-        }
+        self.0.receive().await
     }
 
     /// The next message of this type.
     pub async fn receive_type(&mut self, kind: &str) -> Value {
-        loop {
-            let received = self.receive().await;
-            if received["type"] == kind {
-                return received;
-            }
-        }
+        self.0.until(kind).await
     }
 
     /// Closes the page.
     pub async fn close(&mut self) {
-        self.socket.close(None).await.unwrap();
+        self.0.close().await;
     }
 
     /// The server's close code, and the reason in its last message.
     pub async fn closed(&mut self) -> (u16, String) {
-        let mut reason = String::new();
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            match next.expect("nothing came").unwrap().unwrap() {
-                Message::Close(frame) => return (frame.unwrap().code.into(), reason),
-                Message::Text(text) => {
-                    let message: Value = serde_json::from_str(&text).unwrap();
-                    reason = message["reason"].as_str().unwrap_or_default().to_owned();
-                }
-                _ => {}
-            }
-        }
+        let (code, last) = self.0.closed().await.unwrap();
+        (code, last["reason"].as_str().unwrap_or_default().to_owned())
     }
 
     /// Whether no message arrives for a while.
     pub async fn is_silent(&mut self) -> bool {
-        tokio::time::timeout(Duration::from_millis(200), self.socket.next())
-            .await
-            .is_err()
+        self.0.is_silent().await
     }
 
     pub async fn emit(&mut self, id: &str, event: &str, payload: Value) {

@@ -1,21 +1,15 @@
 //! `/ws/asks`: notifications for Gangway's pages, and the window of a request.
 
-use std::time::Duration;
-
-use futures_util::{SinkExt, StreamExt};
 use gangway_core::Scope;
+use gangway_testing::socket::TestSocket;
 use gangway_webagent::permissions::Decision;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Error, Message},
-};
+use tokio_tungstenite::tungstenite::Message;
 
 use super::{Asking, SHOP, answer, patch, query};
 use crate::server::TestServer;
 
-struct Watching(WebSocketStream<MaybeTlsStream<TcpStream>>);
+struct Watching(TestSocket);
 
 impl Watching {
     async fn open(server: &TestServer, query: &str) -> Self {
@@ -29,25 +23,12 @@ impl Watching {
                 .headers_mut()
                 .insert("origin", origin.parse().unwrap());
         }
-        match connect_async(request).await {
-            Ok((socket, _)) => Ok(Self(socket)),
-            Err(Error::Http(response)) => Err(response.status().as_u16()),
-            Err(error) => panic!("{error}"),
-        }
+        let socket = TestSocket::open(request).await;
+        socket.map(Self).map_err(|status| status.as_u16())
     }
 
     async fn receive(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
-            match next.await.expect("nothing came").unwrap().unwrap() {
-                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Close(frame) => {
-                    let frame = frame.unwrap();
-                    return json!({ "closed": u16::from(frame.code) });
-                }
-                _ => {}
-            }
-        }
+        self.0.receive().await
     }
 
     /// The origins of the requests in the next frame.
@@ -116,7 +97,7 @@ async fn closing_the_window_of_a_question_leaves_it_unanswered() {
     any.asks().await;
     let mut window = Watching::open(&server, &format!("?ask={id}")).await;
     assert_eq!(window.asks().await, [SHOP]);
-    window.0.close(None).await.unwrap();
+    window.0.close().await;
     let outcome = asking.outcome().await;
     assert_eq!(outcome.decision, Decision::Unanswered);
     assert!(any.asks().await.is_empty());
@@ -159,9 +140,9 @@ async fn pages_of_other_origins_receive_nothing_and_nonsense_is_refused() {
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
     // Messages of clients are ignored, and too many end the connection.
-    page.0.send(Message::text("{}")).await.unwrap();
-    page.0.send(Message::text("x".repeat(5000))).await.unwrap();
-    assert_eq!(page.receive().await, json!({ "closed": 1009 }));
+    page.0.send_raw(Message::text("{}")).await;
+    page.0.send_raw(Message::text("x".repeat(5000))).await;
+    assert_eq!(page.0.closed().await.unwrap().0, 1009);
 }
 
 #[tokio::test]
@@ -170,6 +151,6 @@ async fn a_stop_is_reported() {
     let mut page = Watching::open(&server, "").await;
     page.asks().await;
     let restarting = tokio::spawn(server.restart());
-    assert_eq!(page.receive().await, json!({ "closed": 1001 }));
+    assert_eq!(page.0.closed().await.unwrap().0, 1001);
     restarting.await.unwrap();
 }
