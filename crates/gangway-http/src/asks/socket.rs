@@ -24,8 +24,8 @@ use crate::{
     extract::Query,
     metrics::Counted,
     socket::{
-        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
-        upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, accept, serve, text_message,
+        to_json, upgrade,
     },
 };
 
@@ -47,23 +47,21 @@ pub(super) async fn open(
     let upgrade = upgrade(socket, Frames::small())?;
     let ask = window.ask.map(|id| id.parse::<AskId>()).transpose();
     let ask = ask.map_err(|error| ApiError::invalid(format!("`ask`: {error}")))?;
-    Ok(upgrade.on_upgrade(move |socket| {
-        let sockets = state.http.sockets.clone();
-        sockets.track_future(async move {
-            let _counted = Counted::new(&state.http.metrics.readers);
-            let mut reader = Reader {
-                window: ask.as_ref().and_then(|id| state.asks.window(id)),
-                ask,
-                changes: state.asks.changes(),
-                permissions: state.permissions.clone(),
-                stale: true,
-                sent: None,
-                not_before: None,
-                next: None,
-                state: Arc::clone(&state),
-            };
-            serve(&state.http, &admitted, socket, &mut reader).await;
-        })
+    let http = Arc::clone(&state.http);
+    Ok(accept(&http, upgrade, async move |socket| {
+        let _counted = Counted::new(&state.http.metrics.readers);
+        let mut reader = Reader {
+            window: ask.as_ref().and_then(|id| state.asks.window(id)),
+            ask,
+            changes: state.asks.changes(),
+            permissions: state.permissions.clone(),
+            stale: true,
+            sent: None,
+            not_before: None,
+            next: None,
+            state: Arc::clone(&state),
+        };
+        serve(&state.http, &admitted, socket, &mut reader).await;
     }))
 }
 

@@ -103,6 +103,11 @@ impl Entry {
                     error,
                 }
             }
+            From::PageMessage { page, text, by } => EntryBody::PageMessage {
+                page_id: page.to_string(),
+                content: text,
+                by,
+            },
             From::Notice { text } => EntryBody::Notice { message: text },
             From::Failed {
                 code,

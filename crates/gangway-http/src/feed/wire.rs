@@ -172,6 +172,13 @@ pub enum EntryBody {
         result: Option<Value>,
         error: Option<String>,
     },
+    /// A message of an external agent, or of the person at a page on the relay.
+    PageMessage {
+        page_id: String,
+        content: String,
+        /// The agent; none for the person.
+        by: Option<String>,
+    },
     /// A notice for the user about the turn.
     Notice {
         message: String,

@@ -2,19 +2,16 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
-use futures_util::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
+use axum::extract::ws::{CloseFrame, Message};
+use futures_util::{SinkExt, StreamExt};
 
-use super::within;
+use super::{Inbox, Sink, within};
 
 /// How long to wait for the client's close frame.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 
 /// Closes with the protocol rule or limit that a frame violated.
-pub async fn refuse(mut sink: SplitSink<WebSocket, Message>, error: axum::Error) {
+pub async fn refuse(mut sink: Sink, error: axum::Error) {
     use tokio_tungstenite::tungstenite::{Error, error::ProtocolError};
     let (code, reason) = match error.into_inner().downcast_ref() {
         // The client disconnected.
@@ -34,14 +31,14 @@ pub async fn refuse(mut sink: SplitSink<WebSocket, Message>, error: axum::Error)
 }
 
 /// Answers the client's close frame: the library has queued the answer, and writes it on the next read.
-pub async fn answer_close(inbox: &mut SplitStream<WebSocket>) {
+pub async fn answer_close(inbox: &mut Inbox) {
     while let Some(Ok(_)) = inbox.next().await {}
 }
 
 /// Sends a last message and closes.
 pub async fn say_goodbye(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut inbox: SplitStream<WebSocket>,
+    mut sink: Sink,
+    mut inbox: Inbox,
     last: Message,
     (code, reason): (u16, &'static str),
 ) {

@@ -1,14 +1,17 @@
 //! The loop that serves a WebSocket: sends what the protocol has ready, passes on the client's messages, limits their
 //! rate, keeps the connection alive, and closes it with a reason when the key is revoked or the server stops.
 
-use std::{pin::pin, time::Duration};
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
-use futures_util::{SinkExt, StreamExt, stream::SplitSink};
+use axum::extract::ws::{Message, Utf8Bytes};
+use futures_util::{SinkExt, StreamExt};
 use gangway_core::SubscriptionEnd;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{Ending, MessageRate, RateDecision, answer_close, refuse, say_goodbye, within};
+use super::{
+    Ending, MessageRate, RateDecision, Sink, Socket, WhenWoken, answer_close, refuse, say_goodbye,
+    within,
+};
 use crate::{Http, auth::Admitted};
 
 #[derive(Debug)]
@@ -70,11 +73,18 @@ pub enum CloseCause {
     Ended(Ending),
 }
 
+enum Next {
+    Ready(Result<(), Ending>),
+    Received(Option<Result<Message, axum::Error>>),
+    Beat,
+    End(Ending),
+}
+
 /// Serves a client until it disconnects or the server closes the connection.
 pub async fn serve<P: Peer>(
     http: &Http,
     admitted: &Admitted,
-    socket: WebSocket,
+    socket: Socket,
     peer: &mut P,
 ) -> CloseCause {
     let heartbeat = Duration::from_secs(http.limits.heartbeat_seconds.max(1));
@@ -88,45 +98,75 @@ pub async fn serve<P: Peer>(
     let mut rate = MessageRate::default();
     // No timer unless delayed: most connections are idle.
     let mut delayed_until: Option<Instant> = None;
+    let (woken, mut accepted, mut ready_first) = (WhenWoken::new(), true, false);
     let why = loop {
         // A write that the client does not read is given up by the connection below.
         if !send_all(&mut sink, peer).await {
             return CloseCause::Lost;
         }
         let accepts = peer.accepts();
-        let receive = async {
-            if let Some(until) = delayed_until {
-                tokio::time::sleep_until(until).await;
-            }
-            inbox.next().await
+        if accepts != accepted || delayed_until.is_some() {
+            woken.again();
+        }
+        (accepted, ready_first) = (accepts, !ready_first);
+        let next = {
+            let receive = async {
+                if let Some(until) = delayed_until {
+                    tokio::time::sleep_until(until).await;
+                }
+                inbox.next().await
+            };
+            let mut rest = pin!(async {
+                tokio::select! {
+                    received = receive, if accepts => Next::Received(received),
+                    _ = beat.tick() => Next::Beat,
+                    () = &mut revoked => Next::End(Ending::Revoked),
+                    () = &mut stopped, if !P::FOLLOWS_LOG => {
+                        Next::End(Ending::Log(SubscriptionEnd::Stopping))
+                    }
+                }
+            });
+            let mut ready = pin!(peer.ready());
+            poll_fn(|context| {
+                // In turns, so that neither keeps the other waiting.
+                for ready_now in [ready_first, !ready_first] {
+                    let next = match ready_now {
+                        true => ready.as_mut().poll(context).map(Next::Ready),
+                        false => woken.poll(rest.as_mut(), context),
+                    };
+                    if next.is_ready() {
+                        return next;
+                    }
+                }
+                Poll::Pending
+            })
+            .await
         };
-        let received = tokio::select! {
-            ready = peer.ready() => match ready {
-                Ok(()) => continue,
-                Err(why) => break why,
-            },
-            received = receive, if accepts => received,
-            _ = beat.tick() => {
+        let received = match next {
+            Next::Ready(Ok(())) => continue,
+            Next::Ready(Err(why)) | Next::End(why) => break why,
+            Next::Received(received) => received,
+            Next::Beat => {
+                woken.again();
                 let ping = sink.send(Message::Ping(Default::default()));
                 match within(stalled, ping).await {
                     Some(Ok(())) => continue,
                     _ => return CloseCause::Lost,
                 }
             }
-            () = &mut revoked => break Ending::Revoked,
-            () = &mut stopped, if !P::FOLLOWS_LOG => break Ending::Log(SubscriptionEnd::Stopping),
         };
+        woken.again();
         let message = match received {
             None => return CloseCause::Lost,
             Some(Ok(Message::Close(_))) => {
                 peer.closed();
                 peer.on_close();
-                within(stalled, answer_close(&mut inbox)).await;
+                Box::pin(within(stalled, answer_close(&mut inbox))).await;
                 return CloseCause::Lost;
             }
             Some(Err(error)) => {
                 peer.on_close();
-                within(stalled, refuse(sink, error)).await;
+                Box::pin(within(stalled, refuse(sink, error))).await;
                 return CloseCause::Lost;
             }
             Some(Ok(Message::Text(text))) => Incoming::Text(text),
@@ -148,12 +188,13 @@ pub async fn serve<P: Peer>(
     why.count(&http.metrics);
     let last = peer.closing(why);
     let last = last.unwrap_or_else(|| Message::Ping(Default::default()));
-    within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
+    // Boxed, so that an open connection does not keep room for its end.
+    Box::pin(within(stalled, say_goodbye(sink, inbox, last, why.close()))).await;
     CloseCause::Ended(why)
 }
 
 /// Sends what is ready, in as few writes as possible; false when the client is gone.
-async fn send_all<P: Peer>(sink: &mut SplitSink<WebSocket, Message>, peer: &mut P) -> bool {
+async fn send_all<P: Peer>(sink: &mut Sink, peer: &mut P) -> bool {
     let Some(first) = peer.take() else {
         return true;
     };

@@ -3,10 +3,14 @@
 use axum::{
     extract::{WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::StatusCode,
+    response::Response,
 };
 
-use super::PROTOCOL;
-use crate::error::{ApiError, ApiResult};
+use super::{PROTOCOL, Socket};
+use crate::{
+    Http,
+    error::{ApiError, ApiResult},
+};
 
 pub type UpgradeResult = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
@@ -54,4 +58,21 @@ pub fn upgrade(upgrade: UpgradeResult, frames: Frames) -> ApiResult<WebSocketUpg
         .write_buffer_size(frames.write)
         .max_message_size(frames.message)
         .max_frame_size(frames.message))
+}
+
+/// Serves the socket once it is upgraded. The server awaits this when it stops.
+pub fn accept<F>(
+    http: &Http,
+    upgrade: WebSocketUpgrade,
+    serve: impl FnOnce(Socket) -> F + Send + 'static,
+) -> Response
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let sockets = http.sockets.clone();
+    upgrade.on_upgrade(move |socket| {
+        // In a task of its own: that of the upgrade would keep kilobytes that are not needed any more.
+        sockets.spawn(serve(Box::new(socket)));
+        std::future::ready(())
+    })
 }
