@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::{
     AppletService,
-    channel::Channel,
+    channel::{Channel, Tab},
     routes::frame_path,
     view::{View, page_of},
     wire::channel::AppletServerMessage,
@@ -87,12 +87,11 @@ pub(super) async fn open(
         applet,
         state_of,
         which.client,
-        admitted,
         page,
     );
-    Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = service.http.sockets.clone();
-        feeds.track_future(channel.run(socket, subscription, first))
+    let tab = Tab::new(channel, subscription, &first);
+    Ok(socket::accept(&service.http, upgrade, move |socket| {
+        tab.run(admitted, socket)
     }))
 }
 

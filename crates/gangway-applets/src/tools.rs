@@ -5,7 +5,7 @@ use std::{future::ready, sync::Arc};
 use futures_util::future::BoxFuture;
 use gangway_core::{
     AppletState, Asks, Caller, Command, Hub, HubHandle, OWN, Receipt, SessionId, Slug, Tool,
-    ToolError, ToolName, ToolSource, own_tool, parse_arguments, session_meant, tool_error,
+    ToolError, ToolName, ToolSource, parse_arguments, session_meant, tool_error,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -68,18 +68,8 @@ impl AppletTools {
         let session = json!({ "type": "string", "description": "The session; default is the most recent one" });
         let applet =
             json!({ "type": "string", "description": "The applet; default is the open one" });
-        let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
-            let input_schema = json!({
-                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-            });
-            Arc::new(Tool {
-                name: own_tool(name),
-                description: description.to_owned(),
-                input_schema,
-            })
-        };
         let mut tools = vec![
-            one(
+            Tool::own(
                 "get_applet_state",
                 "Read the state of a running applet, or one key of it.",
                 json!({
@@ -88,7 +78,7 @@ impl AppletTools {
                 }),
                 &[],
             ),
-            one(
+            Tool::own(
                 "set_applet_state",
                 "Change the state of a running applet; it is notified at once. Keys are merged, null removes a key.",
                 json!({
@@ -97,13 +87,13 @@ impl AppletTools {
                 }),
                 &["data"],
             ),
-            one(
+            Tool::own(
                 "applet_howto",
                 "How applets work and how to use their state.",
                 json!({}),
                 &[],
             ),
-            one(
+            Tool::own(
                 "reload_page",
                 "Reload the pages of a session, or one applet in them.",
                 json!({

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gangway_core::{
     AskBody, AskDecision, Asker, Caller, Command, Lane, NewAsk, Slug, Source, Tool, ToolError,
-    ToolName, own_tool, parse_arguments, session_meant, tool_error,
+    ToolName, parse_arguments, session_meant, tool_error,
 };
 use gangway_files::{FileError, FilePath, Folder, make_private_folder};
 use serde::Deserialize;
@@ -39,17 +39,8 @@ struct OpenParams {
 
 pub(crate) fn tools() -> Vec<Arc<Tool>> {
     let text = |description: &str| json!({ "type": "string", "description": description });
-    let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
-        Arc::new(Tool {
-            name: own_tool(name),
-            description: description.to_owned(),
-            input_schema: json!({
-                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-            }),
-        })
-    };
     vec![
-        one(
+        Tool::own(
             "write_applet",
             "Create an applet, or change its files: a small page that runs beside the chat. The user is asked first. \
              Read applet_howto before.",
@@ -63,7 +54,7 @@ pub(crate) fn tools() -> Vec<Arc<Tool>> {
             }),
             &["applet"],
         ),
-        one(
+        Tool::own(
             "open_applet",
             "Open an applet beside the chat of a session.",
             json!({

@@ -7,10 +7,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use gangway_files::{FileError, FilePath, Stat, Utf8Pieces};
 use serde_json::Value;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Channel, RequestError,
-    out::{SocketWriter, message},
+    outbox::{Outbox, message},
 };
 use crate::wire::channel::{AppletClientMessage, AppletFile, AppletServerMessage, Encoding};
 
@@ -28,12 +29,11 @@ impl From<FileError> for RequestError {
 
 impl Channel {
     pub(super) async fn use_files(
-        self: &Arc<Self>,
-        out: &SocketWriter,
+        &self,
         id: &Option<Value>,
         ask: AppletClientMessage,
     ) -> Result<(), RequestError> {
-        let folder = self.folder().await?;
+        let (folder, out) = (self.folder().await?, &*self.out);
         let answers = id.clone().unwrap_or_default();
         match ask {
             AppletClientMessage::ReadFile {
@@ -97,7 +97,7 @@ impl Channel {
             }
             AppletClientMessage::Subscribe { path } => {
                 let path: FilePath = path.parse()?;
-                self.subscribe(out, &path).await?;
+                self.subscribe(&path).await?;
                 let outgoing = AppletServerMessage::Subscribed {
                     id: answers,
                     path: path.as_str().to_owned(),
@@ -120,38 +120,32 @@ impl Channel {
     }
 
     fn unsubscribe(&self, path: &FilePath) {
-        let mut watches = self.watches.lock();
-        if let Some(watch) = watches.remove(path) {
-            watch.abort();
-        }
+        self.watches.lock().remove(path);
     }
 
-    async fn subscribe(&self, out: &SocketWriter, path: &FilePath) -> Result<(), RequestError> {
-        let known = |watches: &std::collections::HashMap<FilePath, _>| watches.contains_key(path);
-        if known(&self.watches.lock()) {
+    async fn subscribe(&self, path: &FilePath) -> Result<(), RequestError> {
+        if self.watches.lock().contains_key(path) {
             return Ok(());
         }
         let mut watch = self.folder().await?.watch(path.clone()).await?;
-        let out = out.clone();
+        let out = Arc::clone(&self.out);
         let task = tokio::spawn(async move {
             while let Some(change) = watch.next().await {
                 let message = AppletServerMessage::FileChanged {
                     path: change.path.as_str().to_owned(),
                     event: change.event.into(),
                 };
-                if !out.send(&message).await {
-                    return;
-                }
+                out.send(&message).await;
             }
         });
         let mut watches = self.watches.lock();
-        watches.insert(path.clone(), task.abort_handle());
+        watches.insert(path.clone(), AbortOnDropHandle::new(task));
         Ok(())
     }
 }
 
 async fn send_text(
-    out: &SocketWriter,
+    out: &Outbox,
     id: Value,
     path: &FilePath,
     mut read: gangway_files::FileRead,
@@ -168,8 +162,8 @@ async fn send_text(
     };
     while let Some(bytes) = read.next(PIECE).await? {
         let text = pieces.push(&bytes)?;
-        if !text.is_empty() && !out.send(&message(text, false)).await {
-            return Ok(());
+        if !text.is_empty() {
+            out.send(&message(text, false)).await;
         }
     }
     pieces.end()?;
@@ -178,7 +172,7 @@ async fn send_text(
 }
 
 async fn send_bytes(
-    out: &SocketWriter,
+    out: &Outbox,
     id: Value,
     path: &FilePath,
     mut read: gangway_files::FileRead,
@@ -195,9 +189,7 @@ async fn send_bytes(
     while let Some(bytes) = read.next(PIECE).await? {
         let announced = message(&outgoing(bytes.len(), false));
         // Nothing comes between a chunk and its announcement.
-        if !out.all([announced, Message::Binary(bytes)]).await {
-            return Ok(());
-        }
+        out.all([announced, Message::Binary(bytes)]).await;
     }
     out.send(&outgoing(0, true)).await;
     Ok(())

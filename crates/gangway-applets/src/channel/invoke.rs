@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::{
     CHUNK, Channel, RequestError,
     events::word,
-    out::SocketWriter,
     send::{SendRequest, fresh_id},
 };
 use crate::{
@@ -27,7 +26,6 @@ enum SessionChoice {
 impl Channel {
     pub(super) async fn invoke(
         self: &Arc<Self>,
-        out: &SocketWriter,
         id: &Option<Value>,
         prompt: String,
         boxed: InvokeOptions,
@@ -83,15 +81,16 @@ impl Channel {
         }
         let answers = id.clone().unwrap_or_default();
         let _open = self.note_invoke(&answers, &pending);
-        let turn = self.delivered(out, &answers, &mut pending).await?;
+        let turn = self.delivered(&answers, &mut pending).await?;
         let outgoing = AppletServerMessage::InvokeStarted {
             id: answers.clone(),
             stream_id: turn.to_string(),
             session_id: turn.session.to_string(),
         };
-        if out.send(&outgoing).await && waits.unwrap_or(true) {
+        self.out.send(&outgoing).await;
+        if waits.unwrap_or(true) {
             let session = self.service.hub.open(turn.session).await?;
-            self.stream(out, answers, &session, turn.seq).await?;
+            self.stream(answers, &session, turn.seq).await?;
         }
         Ok(())
     }
@@ -99,7 +98,6 @@ impl Channel {
     /// Waits until it is sent, and tells the page when the user is asked for consent.
     async fn delivered(
         &self,
-        out: &SocketWriter,
         id: &Value,
         pending: &mut PendingInvocation,
     ) -> Result<TurnId, RequestError> {
@@ -112,7 +110,9 @@ impl Channel {
                 InvocationState::Asked if !asked => {
                     asked = true;
                     let id = id.clone();
-                    out.send(&AppletServerMessage::ConsentAsked { id }).await;
+                    self.out
+                        .send(&AppletServerMessage::ConsentAsked { id })
+                        .await;
                 }
                 InvocationState::Begun | InvocationState::Asked => {}
             }
@@ -133,7 +133,6 @@ impl Channel {
     /// Streams the answer.
     async fn stream(
         &self,
-        out: &SocketWriter,
         id: Value,
         session: &Arc<Session>,
         turn: u64,
@@ -153,16 +152,17 @@ impl Channel {
                         received.push_str(text);
                         let delta = text.clone();
                         let id = id.clone();
-                        if !out.send(&AppletServerMessage::Stream { id, delta }).await {
-                            return Ok(());
-                        }
+                        let delta = AppletServerMessage::Stream { id, delta };
+                        self.out.send(&delta).await;
                     }
                     Event::Message { turn: of, text, .. } if *of == turn => {
                         if let Some(rest) =
                             text.strip_prefix(&received).filter(|rest| !rest.is_empty())
                         {
                             let (id, delta) = (id.clone(), rest.to_owned());
-                            out.send(&AppletServerMessage::Stream { id, delta }).await;
+                            self.out
+                                .send(&AppletServerMessage::Stream { id, delta })
+                                .await;
                         }
                         received.clear();
                         result.clone_from(text);
@@ -179,7 +179,8 @@ impl Channel {
                                 error.or_else(|| Some(format!("the turn was {}", word(*other))))
                             }
                         };
-                        out.send(&AppletServerMessage::InvokeComplete { id, result, error })
+                        self.out
+                            .send(&AppletServerMessage::InvokeComplete { id, result, error })
                             .await;
                         return Ok(());
                     }
@@ -192,7 +193,6 @@ impl Channel {
     /// Stops a message of the page, or the running turn.
     pub(super) async fn stop(
         &self,
-        out: &SocketWriter,
         id: &Option<Value>,
         invoke: Option<Value>,
     ) -> Result<(), RequestError> {
@@ -201,7 +201,8 @@ impl Channel {
             None => self.stop_all().await?,
         };
         let id = id.clone().unwrap_or_default();
-        out.send(&AppletServerMessage::Stopped { id, stopped })
+        self.out
+            .send(&AppletServerMessage::Stopped { id, stopped })
             .await;
         Ok(())
     }

@@ -3,38 +3,36 @@
 mod events;
 mod files;
 mod invoke;
-mod out;
+mod outbox;
 mod send;
 mod state;
 mod tools;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
-
-use axum::extract::ws::{Message, WebSocket};
-use futures_util::{
-    StreamExt,
-    stream::{SplitSink, SplitStream},
+use std::{
+    collections::{HashMap, VecDeque},
+    future::pending,
+    sync::Arc,
 };
-use gangway_core::{Session, Slug, Subscription};
+
+use axum::extract::ws::Message;
+use futures_util::future::{BoxFuture, join};
+use gangway_core::{Logged, Session, Slug, Subscription};
 use gangway_files::{FilePath, Folder};
 use gangway_http::{
     auth::Admitted,
     metrics::Counted,
-    socket::{
-        Ending, MessageRate, RateDecision, answer_close, refuse, say_goodbye, text_message,
-        to_json, within,
-    },
+    socket::{Ending, Handled, Incoming, Peer, Socket, serve, text_message},
 };
 use gangway_pages::Connected;
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::{
-    sync::{OnceCell, Semaphore},
-    task::{AbortHandle, JoinSet},
-};
+use tokio::{sync::OnceCell, task::JoinSet};
 use tokio_util::task::AbortOnDropHandle;
 
-use self::{out::SocketWriter, state::OwnChanges};
+use self::{
+    outbox::{Outbox, message},
+    state::OwnChanges,
+};
 use crate::{
     AppletService,
     decode::{self, InvalidMessage},
@@ -56,17 +54,17 @@ pub(super) struct Channel {
     applet: Option<Slug>,
     /// The applet whose state is read and changed.
     state_of: Slug,
-    own: tokio::sync::Mutex<OwnChanges>,
+    own: Mutex<OwnChanges>,
     _open: OpenGuard,
     /// The same across reconnects.
     client: Option<String>,
-    admitted: Admitted,
     /// It as a page of its session, with its tools.
     page: Connected,
     folder: OnceCell<Folder>,
-    watches: Mutex<HashMap<FilePath, AbortHandle>>,
+    watches: Mutex<HashMap<FilePath, AbortOnDropHandle<()>>>,
     /// Messages to the agent in progress, by the page's message id.
     invokes: Mutex<HashMap<String, PendingInvocation>>,
+    out: Arc<Outbox>,
 }
 
 /// Error code and message.
@@ -77,6 +75,12 @@ impl RequestError {
     fn new(code: &str, message: impl Into<String>) -> Self {
         Self(code.to_owned(), message.into())
     }
+
+    /// The response to the request with this id.
+    fn of(self, id: Option<Value>) -> AppletServerMessage {
+        let Self(code, error) = self;
+        AppletServerMessage::Error { id, code, error }
+    }
 }
 
 impl From<gangway_core::Error> for RequestError {
@@ -86,15 +90,20 @@ impl From<gangway_core::Error> for RequestError {
     }
 }
 
-enum ChannelEnd {
-    /// The connection was lost.
-    Left,
-    /// The page closed the channel.
-    Closed,
-    /// A WebSocket protocol error.
-    Broken(axum::Error),
-    /// Ended by the server.
-    Because(Ending),
+/// A page's side of its connection.
+pub(super) struct Tab {
+    channel: Arc<Channel>,
+    subscription: Subscription,
+    /// Messages that are ready to be written.
+    out: VecDeque<Message>,
+    /// The request in progress, which later ones wait for.
+    work: Option<BoxFuture<'static, ()>>,
+    /// Whether that is a change of the state: it gets its answer, and then later events.
+    changes_state: bool,
+    /// Requests that later ones do not wait for.
+    tasks: JoinSet<()>,
+    /// Calls of the page's tools, and changes of the applet's files; never ends.
+    forwards: BoxFuture<'static, ()>,
 }
 
 impl Channel {
@@ -104,7 +113,6 @@ impl Channel {
         applet: Option<Slug>,
         state_of: Slug,
         client: Option<String>,
-        admitted: Admitted,
         page: Connected,
     ) -> Self {
         let named = applet.is_some();
@@ -116,211 +124,40 @@ impl Channel {
             session,
             applet,
             state_of,
-            own: tokio::sync::Mutex::default(),
+            own: Mutex::default(),
             _open: open,
             client,
-            admitted,
             page,
             folder: OnceCell::new(),
             watches: Mutex::default(),
             invokes: Mutex::default(),
-        }
-    }
-
-    /// Serves a page until it disconnects.
-    pub(super) async fn run(
-        self,
-        socket: WebSocket,
-        subscription: Subscription,
-        first: AppletServerMessage,
-    ) {
-        let channel = Arc::new(self);
-        let _counted = Counted::new(&channel.service.http.metrics.readers);
-        let stalled = Duration::from_secs(channel.service.http.limits.stalled_seconds.max(1));
-        let (sink, mut inbox) = socket.split();
-        let out = SocketWriter::new(sink);
-        let heartbeat = Duration::from_secs(channel.service.http.limits.heartbeat_seconds.max(1));
-        let mut tasks = JoinSet::new();
-        let opened = out.send(&first).await;
-        drop(first);
-        let end = if opened {
-            // Its own task: session events wake only the task that forwards them.
-            let telling = tokio::spawn(Arc::clone(&channel).pump(out.clone(), subscription));
-            tokio::select! {
-                end = AbortOnDropHandle::new(telling) => end.unwrap_or(ChannelEnd::Left),
-                end = channel.receive_messages(&out, &mut inbox, &mut tasks) => end,
-                end = channel.follow_files(&out) => end,
-                end = channel.forward_calls(&out) => end,
-                () = channel.admitted.ended(&channel.service.http) => ChannelEnd::Because(Ending::Revoked),
-                () = out.beat(heartbeat) => ChannelEnd::Left,
-            }
-        } else {
-            ChannelEnd::Left
-        };
-        if matches!(end, ChannelEnd::Closed) {
-            channel.page.close();
-            within(stalled, answer_close(&mut inbox)).await;
-        }
-        tasks.shutdown().await;
-        channel.forget_watches();
-        // Also a page that does not read gets only the usual timeout.
-        if let Some(sink) = within(stalled, out.take()).await.flatten() {
-            Box::pin(channel.leave(end, sink, inbox, stalled)).await;
-        }
-    }
-
-    async fn leave(
-        &self,
-        end: ChannelEnd,
-        sink: SplitSink<WebSocket, Message>,
-        inbox: SplitStream<WebSocket>,
-        stalled: Duration,
-    ) {
-        let why = match end {
-            ChannelEnd::Left | ChannelEnd::Closed => return,
-            ChannelEnd::Broken(error) => {
-                within(stalled, refuse(sink, error)).await;
-                return;
-            }
-            ChannelEnd::Because(why) => why,
-        };
-        why.count(&self.service.http.metrics);
-        let (reason, message, _) = why.close_info();
-        let last = AppletServerMessage::Closing {
-            reason: reason.to_owned(),
-            message: message.to_owned(),
-        };
-        let last = text_message(to_json(&last));
-        within(stalled, say_goodbye(sink, inbox, last, why.close())).await;
-    }
-
-    /// Forwards session events to the page.
-    async fn pump(
-        self: Arc<Self>,
-        out: SocketWriter,
-        mut subscription: Subscription,
-    ) -> ChannelEnd {
-        loop {
-            match subscription.next(CHUNK).await {
-                Ok(Ok(events)) => {
-                    let mut lines = Vec::new();
-                    for event in events {
-                        let applet = self.applet.as_ref();
-                        let frame =
-                            events::encode_event(self.session.id(), applet, &self.state_of, &event);
-                        if let Some(frame) = frame
-                            && !self.is_own(&event).await
-                        {
-                            lines.push(text_message(frame));
-                        }
-                    }
-                    if !lines.is_empty() && !out.all(lines).await {
-                        return ChannelEnd::Left;
-                    }
-                }
-                Ok(Err(why)) => return ChannelEnd::Because(Ending::Log(why)),
-                Err(error) => return ChannelEnd::Because(Ending::unreadable(&error)),
-            }
+            out: Arc::default(),
         }
     }
 
     /// Reloads the page when the applet's own files change, during development.
-    async fn follow_files(&self, out: &SocketWriter) -> ChannelEnd {
+    async fn follow_files(&self) {
         if let Some(applet) = &self.applet
-            // Boxed, since it is needed only for a moment.
-            && let Some(mut watch) = Box::pin(self.service.registry.watch(applet)).await
+            && let Some(mut watch) = self.service.registry.watch(applet).await
         {
             while watch.next().await.is_some() {
-                if !out.send(&AppletServerMessage::Reload).await {
-                    return ChannelEnd::Left;
-                }
+                self.out.send(&AppletServerMessage::Reload).await;
             }
-        }
-        std::future::pending().await
-    }
-
-    /// Handles messages of the page.
-    async fn receive_messages(
-        self: &Arc<Self>,
-        out: &SocketWriter,
-        inbox: &mut SplitStream<WebSocket>,
-        tasks: &mut JoinSet<()>,
-    ) -> ChannelEnd {
-        let room = Arc::new(Semaphore::new(AT_ONCE));
-        let mut rate = MessageRate::default();
-        loop {
-            let message = match inbox.next().await {
-                None => return ChannelEnd::Left,
-                Some(Ok(Message::Close(_))) => return ChannelEnd::Closed,
-                Some(Err(error)) => return ChannelEnd::Broken(error),
-                Some(Ok(message)) => message,
-            };
-            // Pings count too: each is answered, even if the page reads nothing.
-            match rate.take() {
-                RateDecision::Accept => {}
-                RateDecision::Delay(time) => tokio::time::sleep(time).await,
-                RateDecision::Disconnect => return ChannelEnd::Because(Ending::Flood),
-            }
-            let text = match message {
-                Message::Text(text) => text,
-                Message::Binary(_) => {
-                    let reason = "binary messages are not supported; send JSON text";
-                    refuse_one(out, None, RequestError::new("invalid_message", reason)).await;
-                    continue;
-                }
-                _ => continue,
-            };
-            while tasks.try_join_next().is_some() {}
-            let most = self.service.http.limits.applet_bytes;
-            let (id, ask) = match decode::read(&text, most) {
-                Ok(read) => read,
-                Err(InvalidMessage {
-                    id,
-                    code,
-                    message: reason,
-                }) => {
-                    refuse_one(out, id, RequestError::new(code, reason)).await;
-                    continue;
-                }
-            };
-            drop(text);
-            if !matches!(
-                ask,
-                AppletClientMessage::ReadFile { .. } | AppletClientMessage::Invoke { .. }
-            ) {
-                // In order: a message after a change comes after it. Boxed, since it would take more memory than the
-                // rest of the channel.
-                Box::pin(self.dispatch(out, id, ask)).await;
-                continue;
-            }
-            let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
-                return ChannelEnd::Left;
-            };
-            let (channel, out) = (Arc::clone(self), out.clone());
-            tasks.spawn(async move {
-                channel.dispatch(&out, id, ask).await;
-                drop(permit);
-            });
         }
     }
 
-    async fn dispatch(
-        self: &Arc<Self>,
-        out: &SocketWriter,
-        id: Option<Value>,
-        ask: AppletClientMessage,
-    ) {
-        let done = match ask {
-            AppletClientMessage::SetState { data } => self.set_state(out, &id, data).await,
-            AppletClientMessage::GetState { key } => self.get_state(out, &id, key).await,
+    async fn dispatch(self: Arc<Self>, id: Option<Value>, request: AppletClientMessage) {
+        let done = match request {
+            AppletClientMessage::SetState { data } => self.set_state(&id, data).await,
+            AppletClientMessage::GetState { key } => self.get_state(&id, key).await,
             AppletClientMessage::Invoke {
                 prompt,
                 options,
                 plain,
-            } => self.invoke(out, &id, prompt, options, plain).await,
-            AppletClientMessage::Stop { invoke } => self.stop(out, &id, invoke).await,
+            } => self.invoke(&id, prompt, options, plain).await,
+            AppletClientMessage::Stop { invoke } => self.stop(&id, invoke).await,
             AppletClientMessage::OfferTools { tools, reset } => {
-                self.offer_tools(out, &id, tools, reset).await
+                self.offer_tools(&id, tools, reset).await
             }
             AppletClientMessage::ToolResult {
                 call,
@@ -328,14 +165,14 @@ impl Channel {
                 error,
             } => self.return_result(call, result, error),
             AppletClientMessage::Ping => {
-                out.send(&AppletServerMessage::Pong { id: id.clone() })
-                    .await;
+                let pong = AppletServerMessage::Pong { id: id.clone() };
+                self.out.send(&pong).await;
                 Ok(())
             }
-            files => self.use_files(out, &id, files).await,
+            files => self.use_files(&id, files).await,
         };
         if let Err(refusal) = done {
-            refuse_one(out, id, refusal).await;
+            self.out.send(&refusal.of(id)).await;
         }
     }
 
@@ -352,20 +189,136 @@ impl Channel {
         };
         self.folder.get_or_try_init(open).await
     }
+}
 
-    fn forget_watches(&self) {
-        let mut watches = self.watches.lock();
-        for (_, watch) in watches.drain() {
-            watch.abort();
+impl Tab {
+    pub(super) fn new(
+        channel: Channel,
+        subscription: Subscription,
+        first: &AppletServerMessage,
+    ) -> Box<Self> {
+        let channel = Arc::new(channel);
+        let own = Arc::clone(&channel);
+        Box::new(Self {
+            channel,
+            subscription,
+            out: VecDeque::from([message(first)]),
+            work: None,
+            changes_state: false,
+            tasks: JoinSet::new(),
+            forwards: Box::pin(async move {
+                // Boxed, since it is needed only for a moment.
+                join(Box::pin(own.follow_files()), own.forward_calls()).await;
+            }),
+        })
+    }
+
+    /// Serves the page until it disconnects.
+    pub(super) async fn run(mut self: Box<Self>, admitted: Admitted, socket: Socket) {
+        let http = Arc::clone(&self.channel.service.http);
+        let _counted = Counted::new(&http.metrics.readers);
+        serve(&http, &admitted, socket, &mut *self).await;
+        self.tasks.shutdown().await;
+    }
+
+    fn event(&mut self, logged: &Arc<Logged>) {
+        let channel = &self.channel;
+        let (session, applet) = (channel.session.id(), channel.applet.as_ref());
+        let frame = events::encode_event(session, applet, &channel.state_of, logged);
+        if let Some(frame) = frame
+            && !channel.is_own(logged)
+        {
+            self.out.push_back(text_message(frame));
+        }
+    }
+
+    fn start(&mut self, id: Option<Value>, request: AppletClientMessage) {
+        use AppletClientMessage::{Invoke, ReadFile, SetState};
+        let concurrent = matches!(request, ReadFile { .. } | Invoke { .. });
+        let changes_state = matches!(request, SetState { .. });
+        let work = Arc::clone(&self.channel).dispatch(id, request);
+        if concurrent {
+            self.tasks.spawn(work);
+        } else {
+            // In order: a message after a change comes after it.
+            self.work = Some(Box::pin(work));
+            self.changes_state = changes_state;
         }
     }
 }
 
-async fn refuse_one(
-    out: &SocketWriter,
-    id: Option<Value>,
-    RequestError(code, error): RequestError,
-) -> bool {
-    out.send(&AppletServerMessage::Error { id, code, error })
-        .await
+impl Peer for Tab {
+    const FOLLOWS_LOG: bool = true;
+
+    async fn ready(&mut self) -> Result<(), Ending> {
+        let work = async {
+            match &mut self.work {
+                Some(work) => work.await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            next = self.subscription.next(CHUNK), if !self.changes_state => match next {
+                Ok(Ok(events)) => events.iter().for_each(|logged| self.event(logged)),
+                Ok(Err(why)) => return Err(Ending::Log(why)),
+                Err(error) => return Err(Ending::unreadable(&error)),
+            },
+            () = self.channel.out.take(&mut self.out) => {}
+            () = work => {
+                // Before the response to the next request.
+                self.channel.out.take_now(&mut self.out);
+                self.work = None;
+                self.changes_state = false;
+            }
+            Some(_) = self.tasks.join_next(), if !self.tasks.is_empty() => {}
+            () = &mut self.forwards => {}
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        self.out.pop_front()
+    }
+
+    fn incoming(&mut self, message: Incoming) -> Handled {
+        let read = match message {
+            Incoming::Text(text) => {
+                decode::read(&text, self.channel.service.http.limits.applet_bytes)
+            }
+            Incoming::Binary => Err(InvalidMessage {
+                id: None,
+                code: "invalid_message",
+                message: "binary messages are not supported; send JSON text".to_owned(),
+            }),
+            Incoming::Control => return Handled::Counted,
+        };
+        match read {
+            Ok((id, request)) => self.start(id, request),
+            Err(InvalidMessage {
+                id,
+                code,
+                message: reason,
+            }) => {
+                let refusal = RequestError::new(code, reason).of(id);
+                self.out.push_back(outbox::message(&refusal));
+            }
+        }
+        Handled::Counted
+    }
+
+    fn accepts(&self) -> bool {
+        self.work.is_none() && self.tasks.len() < AT_ONCE
+    }
+
+    fn closed(&mut self) {
+        self.channel.page.close();
+    }
+
+    fn closing(&self, why: Ending) -> Option<Message> {
+        let (reason, text, _) = why.close_info();
+        Some(message(&AppletServerMessage::Closing {
+            reason: reason.to_owned(),
+            message: text.to_owned(),
+        }))
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use gangway_core::{Command, Event, Logged, Receipt, Source};
 use serde_json::{Map, Value};
 
-use super::{Channel, RequestError, out::SocketWriter};
+use super::{Channel, RequestError};
 use crate::wire::channel::AppletServerMessage;
 
 /// Changes of this connection: it has got their answer and is not notified again.
@@ -32,19 +32,16 @@ impl OwnChanges {
 
 impl Channel {
     /// Whether this connection made a change.
-    pub(super) async fn is_own(&self, logged: &Logged) -> bool {
-        matches!(logged.event, Event::StateChanged { .. }) && self.own.lock().await.takes(logged)
+    pub(super) fn is_own(&self, logged: &Logged) -> bool {
+        matches!(logged.event, Event::StateChanged { .. }) && self.own.lock().takes(logged)
     }
 
     pub(super) async fn set_state(
         &self,
-        out: &SocketWriter,
         id: &Option<Value>,
         data: Map<String, Value>,
     ) -> Result<(), RequestError> {
         let applet = &self.state_of;
-        // Held until the number is recorded, so that the forwarding task waits.
-        let mut own = self.own.lock().await;
         let command = Command::SetState {
             applet: applet.clone(),
             patch: data.clone(),
@@ -65,9 +62,9 @@ impl Channel {
             return Ok(());
         };
         if changed {
-            own.note(seq);
+            // Later events are not read until this request is done.
+            self.own.lock().note(seq);
         }
-        drop(own);
         if id.is_some() {
             let message = AppletServerMessage::StateUpdate {
                 id: id.clone(),
@@ -76,14 +73,13 @@ impl Channel {
                 version,
                 seq,
             };
-            out.send(&message).await;
+            self.out.send(&message).await;
         }
         Ok(())
     }
 
     pub(super) async fn get_state(
         &self,
-        out: &SocketWriter,
         id: &Option<Value>,
         key: Option<String>,
     ) -> Result<(), RequestError> {
@@ -99,7 +95,7 @@ impl Channel {
             data: state.data,
             version: state.version,
         };
-        out.send(&message).await;
+        self.out.send(&message).await;
         Ok(())
     }
 

@@ -3,26 +3,25 @@
 use gangway_pages::{OfferedTool, ToPage, ToolProblem};
 use serde_json::Value;
 
-use super::{Channel, ChannelEnd, RequestError, out::SocketWriter};
+use super::{Channel, RequestError, outbox::message};
 use crate::wire::channel::AppletServerMessage;
 
 impl Channel {
     /// The tools that the page offers now, all of them.
     pub(super) async fn offer_tools(
         &self,
-        out: &SocketWriter,
         id: &Option<Value>,
         tools: Vec<OfferedTool>,
         reset: bool,
     ) -> Result<(), RequestError> {
         let accepted = self.page.offer(tools, reset);
-        let message = AppletServerMessage::ToolsOffered {
+        let outgoing = AppletServerMessage::ToolsOffered {
             id: id.clone(),
             server: accepted.server,
             tools: accepted.tools,
             refused: accepted.refused,
         };
-        out.send(&message).await;
+        self.out.send(&outgoing).await;
         Ok(())
     }
 
@@ -44,19 +43,17 @@ impl Channel {
     }
 
     /// Forwards calls of the page's tools.
-    pub(super) async fn forward_calls(&self, out: &SocketWriter) -> ChannelEnd {
+    pub(super) async fn forward_calls(&self) {
         loop {
-            let message = match self.page.next().await {
+            let outgoing = message(&match self.page.next().await {
                 ToPage::Call(call) => AppletServerMessage::ToolCall {
                     call: call.call,
                     name: call.tool,
                     arguments: Value::clone(&call.arguments),
                 },
                 ToPage::Cancel(call) => AppletServerMessage::ToolCancel { call },
-            };
-            if !out.send(&message).await {
-                return ChannelEnd::Left;
-            }
+            });
+            self.out.all([outgoing]).await;
         }
     }
 }

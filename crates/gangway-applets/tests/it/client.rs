@@ -1,16 +1,13 @@
 //! A page on the session channel.
 
-use std::time::Duration;
-
-use futures_util::{SinkExt, StreamExt};
+use gangway_testing::socket::TestSocket;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::server::TestServer;
 
 pub struct Page {
-    pub socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    pub socket: TestSocket,
     next: u64,
     /// What came while something else was waited for.
     kept: Vec<Value>,
@@ -38,41 +35,30 @@ impl Page {
             }
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        match connect_async(request).await {
-            Ok((socket, _)) => Ok(Self {
-                socket,
-                next: 0,
-                kept: Vec::new(),
-            }),
-            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
-                Err(response.status().as_u16())
-            }
-            Err(error) => panic!("{error}"),
-        }
+        let socket = TestSocket::open(request).await;
+        let page = socket.map(|socket| Self {
+            socket,
+            next: 0,
+            kept: Vec::new(),
+        });
+        page.map_err(|status| status.as_u16())
     }
 
     pub async fn send_message(&mut self, message: Value) {
-        self.raw(&message.to_string()).await;
+        self.socket.send(&message).await;
     }
 
     pub async fn raw(&mut self, text: &str) {
-        self.socket.send(Message::text(text)).await.unwrap();
+        self.socket.send_raw(Message::text(text)).await;
     }
 
     /// The next message that is not binary.
     pub async fn receive(&mut self) -> Value {
-        loop {
-            match self.message().await {
-                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Close(frame) => panic!("closed: {frame:?}"),
-                _ => {}
-            }
-        }
+        self.socket.receive().await
     }
 
     pub async fn message(&mut self) -> Message {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-        next.expect("nothing came").unwrap().unwrap()
+        self.socket.raw().await.unwrap()
     }
 
     /// The next message of this type; others are kept.

@@ -2,14 +2,14 @@
 
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use axum::extract::ws::{Message, Utf8Bytes};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use gangway_core::{AppRefusal, Logged, Subscription, SubscriptionEnd};
 use gangway_http::{
     auth::Admitted,
     metrics::Counted,
-    socket::{self, Ending, Incoming, Peer, text_message},
+    socket::{self, Ending, Incoming, Peer, Socket, text_message},
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(super) trait ChannelSide: Send {
 pub(super) async fn run(
     weblets: Arc<Weblets>,
     admitted: Admitted,
-    socket: WebSocket,
+    socket: Socket,
     subscription: Subscription,
     first: Vec<Bytes>,
     side: impl ChannelSide,

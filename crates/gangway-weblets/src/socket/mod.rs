@@ -24,7 +24,9 @@ use gangway_http::{
     error::{ApiError, ApiResult},
     extract::Query,
     feed::{self, Start},
-    socket::{self, Ending, Frames, UpgradeResult, say_goodbye, text_message, to_json, within},
+    socket::{
+        self, Ending, Frames, UpgradeResult, accept, say_goodbye, text_message, to_json, within,
+    },
 };
 use gangway_pages::PageView;
 use serde::Deserialize;
@@ -92,16 +94,9 @@ pub(crate) async fn for_agent(
         order: MessageOrder::default(),
         _present: present,
     };
-    Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = weblets.http.sockets.clone();
-        feeds.track_future(connection::run(
-            weblets,
-            admitted,
-            socket,
-            subscription,
-            first,
-            side,
-        ))
+    let http = Arc::clone(&weblets.http);
+    Ok(accept(&http, upgrade, move |socket| {
+        connection::run(weblets, admitted, socket, subscription, first, side)
     }))
 }
 
@@ -135,12 +130,9 @@ pub(super) fn reject(
         message: message.to_owned(),
     }));
     why.count(&weblets.http.metrics);
-    Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = weblets.http.sockets.clone();
-        feeds.track_future(async move {
-            let (sink, inbox) = socket.split();
-            within(FAREWELL, say_goodbye(sink, inbox, last, why.close())).await;
-        })
+    Ok(accept(&weblets.http, upgrade, async move |socket| {
+        let (sink, inbox) = socket.split();
+        within(FAREWELL, say_goodbye(sink, inbox, last, why.close())).await;
     }))
 }
 
@@ -202,16 +194,9 @@ pub(super) async fn page(
         launch: Arc::new(launch),
     };
     let first = first.iter().map(to_json).collect();
-    Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = weblets.http.sockets.clone();
-        feeds.track_future(connection::run(
-            weblets,
-            admitted,
-            socket,
-            subscription,
-            first,
-            side,
-        ))
+    let http = Arc::clone(&weblets.http);
+    Ok(accept(&http, upgrade, move |socket| {
+        connection::run(weblets, admitted, socket, subscription, first, side)
     }))
 }
 

@@ -207,7 +207,7 @@ async fn open(launches: &Launches, caller: &Caller, args: OpenParams) -> Result<
         },
         capabilities: Vec::new(),
     };
-    let wish_for = LaunchRequest {
+    let request = LaunchRequest {
         // A built-in agent is the agent of its session.
         agent: (!own).then_some(agent),
         outside: !own,
@@ -216,10 +216,7 @@ async fn open(launches: &Launches, caller: &Caller, args: OpenParams) -> Result<
         session,
         ..LaunchRequest::default()
     };
-    let launched = launches
-        .launch(&args.app, wish_for)
-        .await
-        .map_err(failure)?;
+    let launched = launches.launch(&args.app, request).await.map_err(failure)?;
     Ok(json!({
         "launchId": launched.launch.id, "url": launched.url, "expiresAt": launched.launch.expires_at,
         "sessionId": launched.launch.session.to_string(), "warnings": launched.warnings,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gangway_apps::{Origin, rank::rank};
-use gangway_core::{SessionId, Tool, own_tool};
-use serde_json::{Value, json};
+use gangway_core::{SessionId, Tool};
+use serde_json::json;
 
 use super::{LONGEST_WAIT, WebletTools};
 
@@ -16,23 +16,14 @@ impl WebletTools {
         let text = |description: &str| json!({ "type": "string", "description": description });
         let object = |description: &str| json!({ "type": "object", "description": description });
         let launch = text("The launch id from launch_app");
-        let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
-            Arc::new(Tool {
-                name: own_tool(name),
-                description: description.to_owned(),
-                input_schema: json!({
-                    "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-                }),
-            })
-        };
         vec![
-            one(
+            Tool::own(
                 "list_apps",
                 "Find apps that can be opened for the user: what each is for, and the data and config it accepts.",
                 json!({ "query": text("What the app should do, as a sentence; returns matching apps, best first") }),
                 &[],
             ),
-            one(
+            Tool::own(
                 "launch_app",
                 "Open an app for the user, with data and config. Returns its URL.",
                 json!({
@@ -44,7 +35,7 @@ impl WebletTools {
                 }),
                 &["app"],
             ),
-            one(
+            Tool::own(
                 "next_app_event",
                 "Wait for the next event or request of an app. An event is acknowledged by this; a request waits \
                  for answer_app_request.",
@@ -54,7 +45,7 @@ impl WebletTools {
                 }),
                 &["launchId"],
             ),
-            one(
+            Tool::own(
                 "answer_app_request",
                 "Answer a request of an app, with a result or with an error.",
                 json!({
@@ -69,7 +60,7 @@ impl WebletTools {
                 }),
                 &["launchId", "requestId"],
             ),
-            one(
+            Tool::own(
                 "send_app_event",
                 "Send an event to a running app; it is delivered at once.",
                 json!({
