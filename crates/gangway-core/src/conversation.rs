@@ -98,6 +98,15 @@ pub enum EntryBody {
         /// Its result, once available.
         result: Option<Result<Value, String>>,
     },
+    /// A message of an external agent, or of the person at a page.
+    PageMessage {
+        /// The page.
+        page: PageId,
+        /// The text.
+        text: String,
+        /// The agent; `None` for the person.
+        by: Option<String>,
+    },
     /// A notice about the turn.
     Notice {
         /// The text.

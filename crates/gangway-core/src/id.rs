@@ -313,6 +313,23 @@ counted_id!(
     "q"
 );
 
+/// Prefix of the ids of questions about calls.
+const ABOUT_CALL: &str = "qc";
+
+impl QuestionId {
+    /// The id of the question whether a call is allowed.
+    #[must_use]
+    pub fn about(call: &CallId) -> Self {
+        Self(format!("q{call}"))
+    }
+
+    /// Whether Gangway asks it about a call, so that only a person may answer it.
+    #[must_use]
+    pub fn is_about_call(&self) -> bool {
+        self.0.starts_with(ABOUT_CALL)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     approval::{Approval, Choice},
@@ -99,6 +99,25 @@ pub struct Tool {
     pub description: String,
     /// Its input schema, of type object.
     pub input_schema: Value,
+}
+
+impl Tool {
+    /// A tool that takes these properties, and no others.
+    #[must_use]
+    pub fn new(
+        name: ToolName,
+        description: &str,
+        properties: Value,
+        required: &[&str],
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            description: description.to_owned(),
+            input_schema: json!({
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            }),
+        })
+    }
 }
 
 /// Why a call has no result. In the first cases it never reached the tool.

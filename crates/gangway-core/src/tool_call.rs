@@ -1,9 +1,11 @@
 //! Shared by Gangway's own tools: the caller, its arguments, and the session that a call refers to.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Error, Hub, OWN, SessionId, Source, ToolError, ToolName};
+use crate::{Error, Hub, OWN, SessionId, Source, Tool, ToolError, ToolName};
 
 /// The caller of a tool.
 #[derive(Debug, Clone)]
@@ -21,6 +23,14 @@ pub struct Caller {
 pub fn own_tool(tool: &str) -> ToolName {
     // These names are constants in our own code, and valid.
     ToolName::new(OWN, tool).unwrap_or_else(|_| unreachable!("{tool} is a name"))
+}
+
+impl Tool {
+    /// One of Gangway's own tools, which takes these properties, and no others.
+    #[must_use]
+    pub fn own(name: &str, description: &str, properties: Value, required: &[&str]) -> Arc<Self> {
+        Self::new(own_tool(name), description, properties, required)
+    }
 }
 
 /// The session that was used last; a session with a running turn is in use now.

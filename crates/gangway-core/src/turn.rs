@@ -273,7 +273,27 @@ impl Turn {
             draft.questions += 1;
             QuestionId::nth(self.number, draft.questions)
         };
-        let answer = self.await_answer(&question);
+        let answer = self.put(&question, text, options).await?;
+        Ok((question, answer))
+    }
+
+    /// Asks the user whether a call is allowed; the answer arrives separately.
+    pub async fn ask_about(
+        &mut self,
+        call: &CallId,
+        text: &str,
+        options: &[String],
+    ) -> Result<oneshot::Receiver<String>> {
+        self.put(&QuestionId::about(call), text, options).await
+    }
+
+    async fn put(
+        &mut self,
+        question: &QuestionId,
+        text: &str,
+        options: &[String],
+    ) -> Result<oneshot::Receiver<String>> {
+        let answer = self.await_answer(question);
         self.write_next(Event::Question {
             turn: self.number,
             question: question.clone(),
@@ -281,7 +301,22 @@ impl Turn {
             options: options.to_vec(),
         })
         .await?;
-        Ok((question, answer))
+        Ok(answer)
+    }
+
+    /// Closes a question that no longer needs an answer, unless it was answered.
+    pub async fn withdraw(&mut self, question: &QuestionId, why: &str) -> Result<()> {
+        if self.draft.answer_to(question).is_none() {
+            return Ok(());
+        }
+        let (turn, question) = (self.number, question.clone());
+        let text = why.to_owned();
+        let answer = Event::Answer {
+            turn,
+            question,
+            text,
+        };
+        self.write(vec![answer]).await.map(|_| ())
     }
 
     /// Waits for the answer to a logged question.

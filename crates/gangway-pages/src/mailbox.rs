@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::calls::{PageCall, PageLink};
 
@@ -22,22 +22,21 @@ pub enum ToPage {
 #[derive(Default)]
 pub(crate) struct Mailbox {
     waiting: Mutex<VecDeque<ToPage>>,
-    more: watch::Sender<()>,
+    more: Notify,
 }
 
 impl Mailbox {
     /// The next message, while `is_reader` holds; only the newest connection of a page reads.
     pub(crate) async fn next(&self, is_reader: impl Fn() -> bool + Send) -> ToPage {
-        let mut more = self.more.subscribe();
         loop {
-            more.mark_unchanged();
+            // Before the check, so that nothing is added in between unnoticed.
+            let more = self.more.notified();
             if is_reader()
                 && let Some(next) = self.waiting.lock().pop_front()
             {
                 return next;
             }
-            // The sender is a field of `self`.
-            let _ = more.changed().await;
+            more.await;
         }
     }
 
@@ -47,14 +46,14 @@ impl Mailbox {
         waiting.retain(|one| matches!(one, ToPage::Cancel(_)));
         waiting.extend(open.into_iter().map(ToPage::Call));
         drop(waiting);
-        self.more.send_replace(());
+        self.more.notify_waiters();
     }
 }
 
 impl PageLink for Mailbox {
     fn call(&self, call: PageCall) {
         self.waiting.lock().push_back(ToPage::Call(call));
-        self.more.send_replace(());
+        self.more.notify_waiters();
     }
 
     fn cancel(&self, call: u64) {
@@ -71,6 +70,6 @@ impl PageLink for Mailbox {
         }
         waiting.push_back(ToPage::Cancel(call));
         drop(waiting);
-        self.more.send_replace(());
+        self.more.notify_waiters();
     }
 }

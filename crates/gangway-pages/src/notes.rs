@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use gangway_core::{
@@ -13,7 +14,7 @@ use gangway_core::{
     event::now,
 };
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -27,15 +28,22 @@ const WAITING: usize = 4096;
 /// Bytes of the arguments and the result of a call in the log; larger ones are cut.
 const BYTES: usize = 64 << 10;
 
-/// Sessions whose handles the writer keeps.
+/// Sessions that the writer keeps awake, and for how long.
 const SESSIONS: usize = 64;
+const AWAKE: Duration = Duration::from_secs(1);
+
+/// What an entry of a log is about: a page, or the agents of a relay session while it has none.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub session: SessionId,
+    pub page: PageId,
+    pub kind: PageKind,
+    pub name: String,
+}
 
 /// An entry for the log of a session.
 struct Note {
-    session: SessionId,
-    page: PageId,
-    kind: PageKind,
-    name: String,
+    about: Subject,
     entry: PageEntry,
 }
 
@@ -59,17 +67,22 @@ impl Notes {
 
     /// Notes something about a page of this session, unless it belongs to none.
     pub(crate) fn put(&self, page: &Page, session: Option<SessionId>, entry: PageEntry) {
-        if let Some(note) = note(page, session, entry)
-            && let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(note)
-        {
+        if let Some(about) = subject(page, session) {
+            self.put_about(about, entry);
+        }
+    }
+
+    pub(crate) fn put_about(&self, about: Subject, entry: PageEntry) {
+        let note = Note { about, entry };
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(note) {
             tracing::warn!("an event of a page is not logged: too many are waiting");
         }
     }
 
     async fn put_waiting(&self, page: &Page, session: Option<SessionId>, entry: PageEntry) {
-        if let Some(note) = note(page, session, entry) {
+        if let Some(about) = subject(page, session) {
             // It ends with the server.
-            let _ = self.queue.send(note).await;
+            let _ = self.queue.send(Note { about, entry }).await;
         }
     }
 
@@ -81,7 +94,7 @@ impl Notes {
         tool: &ToolName,
         arguments: Value,
     ) -> Result<Value, ToolError> {
-        let session = page.session();
+        let session = page.logged_in();
         if session.is_none() {
             return page.channel.call(tool, arguments).await;
         }
@@ -137,13 +150,12 @@ fn returned(call: String, result: Result<Value, String>, code: Option<&str>) -> 
     }
 }
 
-fn note(page: &Page, session: Option<SessionId>, entry: PageEntry) -> Option<Note> {
-    Some(Note {
+fn subject(page: &Page, session: Option<SessionId>) -> Option<Subject> {
+    Some(Subject {
         session: session?,
         page: page.id,
         kind: page.kind,
         name: page.name.clone(),
-        entry,
     })
 }
 
@@ -196,13 +208,22 @@ impl PageNotes {
     /// Writes the entries to the logs of their sessions, until the server stops.
     pub async fn write(mut self, hub: Arc<Hub>, stop: CancellationToken) {
         let mut open: HashMap<SessionId, Arc<Session>> = HashMap::new();
+        let mut opened = Instant::now();
         loop {
+            // Entries that come one after another do not load their session each time; one that is used no more may sleep.
+            if open.len() >= SESSIONS || opened.elapsed() >= AWAKE {
+                open.clear();
+                opened = Instant::now();
+            }
             let note = tokio::select! {
                 note = self.0.recv() => note,
+                () = tokio::time::sleep_until(opened + AWAKE), if !open.is_empty() => continue,
                 () = stop.cancelled() => return,
             };
-            let Some(note) = note else { return };
-            let id = note.session;
+            let Some(Note { about, entry }) = note else {
+                return;
+            };
+            let id = about.session;
             let session = match open.get(&id) {
                 Some(session) => Arc::clone(session),
                 None => match hub.open(id).await {
@@ -212,20 +233,19 @@ impl PageNotes {
                 },
             };
             let command = Command::Page {
-                page: note.page,
-                kind: note.kind,
-                name: note.name,
-                page_event: Box::new(note.entry),
+                page: about.page,
+                kind: about.kind,
+                name: about.name,
+                page_event: Box::new(entry),
             };
             // The order in the session is that of the queue; nobody waits for the disk.
             let written = session.enqueue(command).await;
-            if let Err(error) = written {
-                tracing::debug!(%error, "an event of a page is not logged");
-            }
-            // A burst does not look up its session each time; a session that is used no more may sleep.
-            match self.0.is_empty() || open.len() >= SESSIONS {
-                true => open.clear(),
-                false => drop(open.insert(id, session)),
+            match written {
+                Ok(_) => drop(open.insert(id, session)),
+                Err(error) => {
+                    open.remove(&id);
+                    tracing::debug!(%error, "an event of a page is not logged");
+                }
             }
         }
     }

@@ -27,7 +27,7 @@ const SCHEMAS: usize = 256 << 10;
 const REASON: usize = 2000;
 
 /// Nesting of arguments and results: what is deeper could be logged, but not read again.
-pub(crate) const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 
 /// A tool as its page describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema, TS)]
@@ -190,7 +190,8 @@ fn sanitize(schema: &mut Value) {
 }
 
 /// Whether a value is nested more deeply than this.
-pub(crate) fn is_deeper(value: &Value, left: usize) -> bool {
+#[must_use]
+pub fn is_deeper(value: &Value, left: usize) -> bool {
     match value {
         Value::Array(items) => left == 0 || items.iter().any(|item| is_deeper(item, left - 1)),
         Value::Object(fields) => {

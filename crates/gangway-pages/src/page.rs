@@ -14,6 +14,8 @@ use gangway_core::{PageId, PageKind, SessionId, Tool, ToolError, ToolName};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::notes::Subject;
+
 /// How a page's protocol reads its state and events, and calls its tools.
 pub trait PageChannel: Send + Sync {
     /// The tools that the page offers now, under this server name; it may be asked for them.
@@ -86,6 +88,8 @@ pub struct Page {
     pub title: String,
     pub channel: Arc<dyn PageChannel>,
     session: Mutex<Option<SessionId>>,
+    /// The session in whose log it is while it belongs to none.
+    log: Option<SessionId>,
     server: OnceLock<String>,
     present: AtomicBool,
     /// How often its tools changed.
@@ -102,7 +106,7 @@ impl fmt::Debug for Page {
 }
 
 impl Page {
-    pub(crate) fn new(new: NewPage, channel: Arc<dyn PageChannel>) -> Self {
+    pub(crate) fn new(new: NewPage, log: Option<SessionId>, channel: Arc<dyn PageChannel>) -> Self {
         Self {
             id: PageId::new(),
             kind: new.kind,
@@ -111,6 +115,7 @@ impl Page {
             title: new.title,
             channel,
             session: Mutex::new(new.session),
+            log,
             server: OnceLock::new(),
             present: AtomicBool::new(true),
             offers: AtomicU64::new(0),
@@ -121,6 +126,23 @@ impl Page {
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
         *self.session.lock()
+    }
+
+    /// What entries of a log about it are about.
+    #[must_use]
+    pub fn subject(&self) -> Option<Subject> {
+        Some(Subject {
+            session: self.logged_in()?,
+            page: self.id,
+            kind: self.kind,
+            name: self.name.clone(),
+        })
+    }
+
+    /// The session in whose log it is.
+    #[must_use]
+    pub fn logged_in(&self) -> Option<SessionId> {
+        self.session().or(self.log)
     }
 
     /// Returns the one before.

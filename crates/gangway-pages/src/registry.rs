@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    notes::{Notes, PageNotes, bounded},
+    notes::{Notes, PageNotes, Subject, bounded},
     page::{NewPage, Page, PageChannel},
 };
 
@@ -53,13 +53,13 @@ impl OpenPage {
     /// Whether what happens with it is logged.
     #[must_use]
     pub fn is_logged(&self) -> bool {
-        self.page.session().is_some()
+        self.page.logged_in().is_some()
     }
 
     /// Logs what its protocol carries beside the calls that come through here; values are cut to what a log takes.
     pub fn log(&self, entry: PageEntry) {
         if let Some(pages) = self.pages.upgrade() {
-            let session = self.page.session();
+            let session = self.page.logged_in();
             pages.notes.put(&self.page, session, bounded(entry));
         }
     }
@@ -92,14 +92,24 @@ impl Pages {
         new: NewPage,
         channel: Arc<dyn PageChannel>,
     ) -> Result<OpenPage, TooManyPages> {
-        let page = Arc::new(Page::new(new, channel));
+        self.open_with_log(new, None, channel)
+    }
+
+    /// Opens a page that is in the log of this session while it belongs to none.
+    pub fn open_with_log(
+        self: &Arc<Self>,
+        new: NewPage,
+        log: Option<SessionId>,
+        channel: Arc<dyn PageChannel>,
+    ) -> Result<OpenPage, TooManyPages> {
+        let page = Arc::new(Page::new(new, log, channel));
         let mut state = self.lock();
         if state.open.len() >= PAGES {
             return Err(TooManyPages);
         }
         state.open.insert(page.id, Arc::clone(&page));
         drop(state);
-        self.notes.put(&page, page.session(), opened(&page));
+        self.notes.put(&page, page.logged_in(), opened(&page));
         self.changed();
         Ok(OpenPage {
             pages: Arc::downgrade(self),
@@ -131,7 +141,7 @@ impl Pages {
             state.servers.remove(server);
         }
         drop(state);
-        self.notes.put(page, page.session(), PageEntry::Left);
+        self.notes.put(page, page.logged_in(), PageEntry::Left);
         self.changed();
     }
 
@@ -156,8 +166,13 @@ impl Pages {
     pub fn note_offer(&self, page: &Page, tools: Vec<String>) {
         if page.logs_offer() {
             let entry = PageEntry::Offered { tools };
-            self.notes.put(page, page.session(), entry);
+            self.notes.put(page, page.logged_in(), entry);
         }
+    }
+
+    /// Logs something about agents on the relay that no page of theirs logs.
+    pub fn log(&self, about: Subject, entry: PageEntry) {
+        self.notes.put_about(about, bounded(entry));
     }
 
     /// Calls a tool of a page for a caller outside of the session's turns, which is logged.

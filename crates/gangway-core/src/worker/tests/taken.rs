@@ -216,6 +216,53 @@ async fn a_question_waits_for_its_own_answer_and_is_answered_once() {
     assert_eq!(answers.collect::<Vec<_>>(), ["No", "Perhaps"]);
 }
 
+#[tokio::test]
+async fn a_question_about_a_call_that_is_withdrawn_takes_no_answer() {
+    let (go, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (wait, withdrawn) = (Arc::clone(&go), Arc::clone(&gone));
+    let stage = Stage::new(acting(move |mut turn| {
+        let (wait, withdrawn) = (Arc::clone(&wait), Arc::clone(&withdrawn));
+        async move {
+            let call = turn.tool_call("page/buy", json!({})).await?;
+            let answer = turn.ask_about(&call, "Buy?", &[]).await?;
+            // The agent's own questions are counted without it.
+            let (own, _) = turn.put_question("Which?", &[]).await?;
+            assert_eq!(own, QuestionId::nth(turn.number(), 1));
+            assert!(!own.is_about_call());
+            wait.notified().await;
+            let question = QuestionId::about(&call);
+            turn.withdraw(&question, "no longer needed").await?;
+            turn.withdraw(&question, "a second time").await?;
+            assert!(answer.await.is_err());
+            withdrawn.notify_one();
+            std::future::pending().await
+        }
+    }));
+    let session = stage.session().await;
+    let turn = submit(&session, prompt("Go")).await;
+    let question = QuestionId::about(&CallId::nth(turn, 1));
+    assert!(question.is_about_call());
+    until(
+        &session,
+        |event| matches!(event, Event::Question { text, .. } if text == "Which?"),
+    )
+    .await;
+    go.notify_one();
+    gone.notified().await;
+    let late = session.submit(Command::Answer {
+        question,
+        text: "Yes".into(),
+    });
+    assert!(late.await.is_err());
+    session.submit(Command::Stop).await.unwrap();
+    let events = ended(&session, turn).await;
+    let answers = events.iter().filter_map(|event| match event {
+        Event::Answer { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), ["no longer needed"]);
+}
+
 /// The texts of items.
 fn texts(lines: &[crate::conversation::Entry]) -> Vec<String> {
     let texts = lines.iter().map(|entry| match &entry.line {
