@@ -1,6 +1,6 @@
 """Books movie tickets from a sentence, by rules: python3 agent.py "two seats for a comedy on Saturday evening, near the front"
 A booking that is under way is gone on with. On any other page it uses one tool: python3 agent.py 'switch {"on": true}'
-Needs Python 3.9 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the page is."""
+Needs Python 3.9 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION (of a page, or a chat) say where, GANGWAY_KEY is a key or token."""
 import base64, json, os, re, socket, struct, sys, time
 from urllib.parse import urlsplit
 
@@ -16,8 +16,8 @@ class Relay:
     """One WebSocket to the relay, as much of it as an agent needs."""
 
     def __init__(self, url, session):
-        at, self.last = urlsplit(url), 0
-        self.socket = socket.create_connection((at.hostname, at.port or 80), timeout=60)
+        at, self.last, self.prefix = urlsplit(url), 0, ""
+        self.socket = socket.create_connection((at.hostname, at.port or 80), timeout=90)
         stream, key = self.socket.makefile("rb"), base64.b64encode(os.urandom(16)).decode()
         self.read = stream.read
         self.socket.sendall((f"GET /agent/ws?token={os.environ.get('GANGWAY_KEY', '')} HTTP/1.1\r\nHost: {at.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -70,7 +70,16 @@ class Relay:
 
     def use(self, tool, params, reason):
         print(f"{tool} {json.dumps(params)}: {reason}", flush=True)
-        return self.ask("tool.call", {"toolName": tool, "params": params, "reason": reason})
+        return self.ask("tool.call", {"toolName": self.prefix + tool, "params": params, "reason": reason})
+
+    def look(self):
+        """What the page shows; in a chat that is its booking page, whose tools have its name before theirs."""
+        shown = self.ask("snapshot.get", {})
+        for page in shown["uiSpec"].get("pages", []):
+            if page["kind"] == "relay" and "booking" in ((page.get("state") or {}).get("state") or {}):
+                self.prefix = page["server"] + "/"
+                return {**shown, "uiSpec": page["state"]}
+        return shown
 
 
 def best(items):
@@ -123,7 +132,7 @@ def other(relay, spec, tools):
 def run(relay):
     for step in range(30):
         try:
-            shown = relay.ask("snapshot.get", {})
+            shown = relay.look()
             spec, state = shown["uiSpec"], shown["uiSpec"].get("state") or {}
             booking = state.get("booking")
             if not booking:

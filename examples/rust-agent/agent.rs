@@ -1,6 +1,6 @@
 //! Books movie tickets from a sentence, by rules: agent "two seats for a comedy on Saturday evening, near the front"
 //! A booking that is under way is gone on with. On any other page it uses one tool: agent 'switch {"on": true}'
-//! Needs tokio, tokio-tungstenite, futures-util and serde_json; GANGWAY_URL and GANGWAY_SESSION say where the page is.
+//! Needs tokio, tokio-tungstenite, futures-util and serde_json; GANGWAY_URL and GANGWAY_SESSION (of a page, or a chat) say where, GANGWAY_KEY is a key or token.
 #![allow(clippy::print_stdout, reason = "a program for a terminal")]
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ struct Agent {
     count: usize,
     socket: WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>,
     last: u32,
+    prefix: String,
 }
 
 impl Agent {
@@ -39,7 +40,19 @@ impl Agent {
 
     async fn act(&mut self, tool: &str, params: Value, reason: &str) -> Result<Value> {
         println!("{tool} {params}: {reason}");
-        self.ask("tool.call", json!({ "toolName": tool, "params": params, "reason": reason })).await
+        let name = format!("{}{tool}", self.prefix);
+        self.ask("tool.call", json!({ "toolName": name, "params": params, "reason": reason })).await
+    }
+
+    /// What the page shows; in a chat that is its booking page, whose tools have its name before theirs.
+    async fn look(&mut self) -> Result<Value> {
+        let mut shown = self.ask("snapshot.get", json!({})).await?;
+        let is_booking = |page: &Value| page["kind"] == "relay" && page["state"]["state"]["booking"].is_object();
+        if let Some(page) = list(&shown["uiSpec"]["pages"]).into_iter().find(is_booking) {
+            self.prefix = format!("{}/", page["server"].as_str().unwrap_or_default());
+            shown["uiSpec"] = page["state"].clone();
+        }
+        Ok(shown)
     }
 
     /// The item that most of the wishes hold for, and of several the first.
@@ -109,7 +122,7 @@ impl Agent {
     async fn run(&mut self, request: &str) -> Result<u8> {
         for step in 0..30 {
             // If the page is missing, a seat was taken or the user was faster: read the page again and continue.
-            match self.ask("snapshot.get", json!({})).await {
+            match self.look().await {
                 Ok(shown) if shown["uiSpec"].is_null() => println!("The page shows nothing yet."),
                 Ok(shown) => match shown["uiSpec"]["state"]["booking"]["status"].as_str() {
                     None => return self.other(request, &shown).await,
@@ -145,7 +158,7 @@ async fn main() -> Result<std::process::ExitCode> {
     let count = request.split(|c: char| !c.is_alphanumeric()).find_map(number).unwrap_or(1).max(1);
     let url = variable("GANGWAY_URL", "http://127.0.0.1:3000").replacen("http", "ws", 1);
     let url = format!("{url}/agent/ws?token={}", variable("GANGWAY_KEY", ""));
-    let mut agent = Agent { wish: request, count, socket: connect_async(url).await?.0, last: 0 };
+    let mut agent = Agent { wish: request, count, socket: connect_async(url).await?.0, last: 0, prefix: String::new() };
     agent.ask("relay.join", json!({ "role": "agent", "sessionId": variable("GANGWAY_SESSION", "default") })).await?;
     let code = agent.run(&message).await?;
     agent.socket.close(None).await?;

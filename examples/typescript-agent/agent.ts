@@ -1,6 +1,6 @@
 // Books movie tickets from a sentence, by rules: node agent.ts "two seats for a comedy on Saturday evening, near the front"
 // A booking that is under way is gone on with. On any other page it uses one tool: node agent.ts 'switch {"on": true}'
-// Needs Node 22.18 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION say where the page is.
+// Needs Node 22.18 or newer and nothing else; GANGWAY_URL and GANGWAY_SESSION (of a page, or a chat) say where, GANGWAY_KEY is a key or token.
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,7 +8,8 @@ type Item = { id: string; isDisabled?: boolean; [field: string]: unknown };
 type Named = { id: string; value: string };
 type Booking = { status: "open" | "booked" | "cancelled"; seats?: Named[]; code?: string };
 type State = { selected?: Named; selectedList?: Named[]; quantities?: { item: Named; count: number }[]; booking?: Booking };
-type Spec = { title?: string; stage: string; items: Item[]; state?: State };
+type Page = { kind: string; server: string; state?: Spec };
+type Spec = { title?: string; stage: string; items: Item[]; state?: State; pages?: Page[] };
 type Tool = { name: string; description: string; parameters: Record<string, { type: string; optional?: boolean }> };
 type Payload = { uiSpec: Spec; toolSchema: Tool[]; result?: unknown };
 const { GANGWAY_URL = "http://127.0.0.1:3000", GANGWAY_KEY = "", GANGWAY_SESSION = "default" } = process.env;
@@ -22,6 +23,7 @@ const [from = "", to = ""] = Object.entries(DAYPARTS).find(([part]) => says(part
 
 class Relay {
   #last = 0;
+  #prefix = "";
   #waiting = new Map<string, [(payload: Payload) => void, (why: Error) => void]>();
   #socket = new WebSocket(`${GANGWAY_URL.replace(/^http/, "ws")}/agent/ws?token=${GANGWAY_KEY}`);
 
@@ -47,11 +49,17 @@ class Relay {
   /** Uses a tool and gives back what came of it. */
   async use(toolName: string, params: object, reason: string): Promise<Payload> {
     console.log(`${toolName} ${JSON.stringify(params)}: ${reason}`);
-    return this.ask("tool.call", { toolName, params, reason });
+    return this.ask("tool.call", { toolName: this.#prefix + toolName, params, reason });
   }
 
+  /** What the page shows; in a chat that is its booking page, whose tools have its name before theirs. */
   async look(): Promise<Payload> {
     const shown = await this.ask("snapshot.get", {});
+    const page = shown.uiSpec?.pages?.find(({ kind, state }) => kind === "relay" && state?.state?.booking);
+    if (page?.state) {
+      this.#prefix = `${page.server}/`;
+      return { ...shown, uiSpec: page.state };
+    }
     return shown.uiSpec ? shown : Promise.reject(new Error("The page shows nothing yet."));
   }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{FromAgent, FromHost, Refusal, room::agent_name};
+use super::{FromAgent, FromHost, Refusal, member::agent_name};
 
 pub type Answer = Result<(FromHost, Box<RawValue>), Refusal>;
 
@@ -63,6 +63,8 @@ pub struct Ask {
     pub number: u64,
     pub asker: Asker,
     pub kind: FromAgent,
+    /// Whether it is a call of an agent that is in the log of a session.
+    pub is_in_log: bool,
     timeout: Duration,
     until: Instant,
 }
@@ -110,6 +112,7 @@ impl Asks {
             number: self.last,
             asker,
             kind,
+            is_in_log: false,
             timeout,
             until: Instant::now() + timeout,
         };
@@ -125,6 +128,13 @@ impl Asks {
 
     pub fn get(&self, number: u64) -> Option<&Ask> {
         self.open.get(&number)
+    }
+
+    /// The request is in the log of a session, as its answer will be.
+    pub fn set_in_log(&mut self, number: u64) {
+        if let Some(ask) = self.open.get_mut(&number) {
+            ask.is_in_log = true;
+        }
     }
 
     pub fn is_open(&self, number: u64) -> bool {

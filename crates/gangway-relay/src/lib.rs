@@ -1,10 +1,15 @@
 //! The relay: connects external agents with the pages that they read and drive, in named relay sessions.
 
 mod ask;
+mod chat;
 mod config;
+mod invitation;
+mod join;
+mod member;
 mod message;
 mod name;
 mod others;
+mod own_log;
 mod page_log;
 mod page_schema;
 mod page_tools;
@@ -18,27 +23,37 @@ pub mod study;
 mod token;
 pub mod wire;
 
-use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
-use gangway_core::{Asks, Result, SessionId, Store};
+use gangway_core::{Asks, Hub, Result, SessionId, Store};
 use gangway_http::Http;
 use gangway_pages::Pages;
+use gangway_workspaces::Sessions;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use ask::Answer;
 pub use config::RelayConfig;
+pub use invitation::{Invitation, InvitationGrant, Invitations, NewInvitation, TooManyInvitations};
+pub use join::{Join, Joined, PageSource};
+pub use member::OutMessage;
 pub use message::{
     Code, Envelope, ErrorPayload, FromAgent, FromHost, Presence, Refusal, Role, VERSION,
     error_text, message_text, raw,
 };
 pub use name::{BadName, RelayName, StudyId};
-pub use room::OutMessage;
+pub use own_log::{AGENT, RelayAgent, is_unused};
 pub use seat::{Inbox, Seat, StudyAsker};
-pub use session::{Join, Joined, PageSource, RelaySession};
+pub use session::RelaySession;
 pub use token::{NewTokens, TokenGrant, Tokens};
 
+use chat::Chat;
 use others::Others;
 use study::Studies;
 
@@ -72,6 +87,10 @@ pub struct RelayState {
 pub struct Relay {
     pub studies: Studies,
     pub tokens: Tokens,
+    /// Invitations of agents to chats.
+    pub invitations: Arc<Invitations>,
+    /// The sessions in whose logs relay sessions are.
+    sessions_of_logs: Sessions,
     sessions: Mutex<HashMap<RelayName, Arc<RelaySession>>>,
     /// Held while a session is created: the log of its study session must not be opened twice.
     making: tokio::sync::Mutex<()>,
@@ -87,19 +106,27 @@ impl Relay {
     pub async fn load(
         config: &RelayConfig,
         data: &Path,
-        store: Store,
+        sessions: Sessions,
         pages: Arc<Pages>,
         asks: Arc<Asks>,
     ) -> Result<Arc<Self>> {
+        let store: Store = sessions.hub().store().clone();
         Ok(Arc::new(Self {
             studies: Studies::new(data, store.clone()),
-            tokens: Tokens::load(store).await?,
+            tokens: Tokens::load(store.clone()).await?,
+            invitations: Arc::new(Invitations::load(store).await?),
+            sessions_of_logs: sessions,
             sessions: Mutex::default(),
             making: tokio::sync::Mutex::default(),
             timeout: Duration::from_secs(config.answer_seconds),
             pages,
             asks,
         }))
+    }
+
+    #[must_use]
+    pub fn hub(&self) -> &Arc<Hub> {
+        self.sessions_of_logs.hub()
     }
 
     /// Finds or creates a relay session; `None` if there are too many. A study session that was open in it continues.
@@ -117,12 +144,20 @@ impl Relay {
         if self.sessions.lock().len() >= SESSIONS {
             return Ok(None);
         }
-        let study = self.studies.open_in(name).await?;
+        let study = match name.chat() {
+            Some(_) => None,
+            None => self.studies.open_in(name).await?,
+        };
+        let chat = name.chat().map(|id| {
+            let (hub, invitations) = (Arc::clone(self.hub()), Arc::clone(&self.invitations));
+            Chat::new(id, hub, invitations)
+        });
         let session = RelaySession::new(
             name.clone(),
             self.timeout,
             study,
             Others::new(Arc::clone(&self.pages), Arc::clone(&self.asks)),
+            chat,
         );
         let session = Arc::new(session);
         self.sessions
@@ -146,6 +181,7 @@ impl Relay {
 
     /// Times out pending requests until the server stops.
     pub async fn look_after(self: Arc<Self>, stop: CancellationToken) {
+        let mut marked = HashSet::new();
         loop {
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
@@ -155,6 +191,12 @@ impl Relay {
             let all: Vec<_> = self.sessions.lock().values().cloned().collect();
             for session in &all {
                 session.give_up(now);
+                if let Some(log) = session.used_log()
+                    && marked.insert(log)
+                    && let Err(error) = self.mark_used(log).await
+                {
+                    tracing::debug!(%error, "a relay session is not listed");
+                }
             }
             drop(all);
             self.forget(now, KEPT);

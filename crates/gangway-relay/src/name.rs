@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use gangway_core::SessionId;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelayName(String);
 
@@ -20,6 +22,18 @@ impl RelayName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The chat of this id; such names are for agents that join a chat.
+    #[must_use]
+    pub fn chat(&self) -> Option<SessionId> {
+        self.0.parse().ok()
+    }
+}
+
+impl From<SessionId> for RelayName {
+    fn from(chat: SessionId) -> Self {
+        Self(chat.to_string())
     }
 }
 

@@ -1,17 +1,20 @@
-//! Tools of the other pages of a chat, for the external agents of the page that belongs to it: the person is asked before
-//! a call that changes something.
+//! Tools of the pages of a chat, for external agents that joined the chat or one of its pages: the person is asked before a
+//! call that changes something.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangway_core::{
-    AskBody, AskDecision, Asker as AskedBy, Asks, Lane, NewAsk, Source, ToolError, ToolName,
-    sanitize::escape_line,
+    AskBody, AskDecision, Asker as AskedBy, Asks, Lane, NewAsk, PageId, PageKind, SessionId,
+    Source, ToolError, ToolName, sanitize::escape_line,
 };
-use gangway_pages::{Page, Pages};
+use gangway_pages::{NAME, Page, Pages};
 use parking_lot::Mutex;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::{Code, FromHost, Refusal, Seat, StudyAsker, raw, wire::call_of};
+use crate::{
+    Code, FromHost, Refusal, Seat, StudyAsker, raw,
+    wire::{RelayCall, call_of},
+};
 
 /// How long the person has to decide.
 const CONSENT: Duration = Duration::from_secs(60);
@@ -29,23 +32,31 @@ const SHOWN: usize = 2000;
 pub(crate) struct Others {
     pub(crate) pages: Arc<Pages>,
     pub(crate) asks: Arc<Asks>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     open: usize,
     /// Agents and tools that the person always allows, with what the tool was then.
     allowed: HashSet<(String, ToolName, String)>,
 }
 
-/// Counts a call until dropped.
-struct Open<'a>(&'a Others);
+/// Counts a request until dropped.
+pub(crate) struct Open(Arc<Mutex<State>>);
 
-impl Drop for Open<'_> {
+impl Drop for Open {
     fn drop(&mut self) {
-        self.0.state.lock().open -= 1;
+        self.0.lock().open -= 1;
     }
+}
+
+/// On whose behalf pages are called.
+struct Caller<'a> {
+    chat: SessionId,
+    /// The page on the relay whose agent it is; its own tools are called otherwise.
+    own: Option<PageId>,
+    agent: &'a StudyAsker,
 }
 
 impl Others {
@@ -53,23 +64,20 @@ impl Others {
         Self {
             pages,
             asks,
-            state: Mutex::default(),
+            state: Arc::default(),
         }
     }
 
-    /// The other pages of the chat of this page.
-    fn of(&self, page: &Page) -> Vec<Arc<Page>> {
-        let Some(chat) = page.session() else {
-            return Vec::new();
-        };
+    /// The pages of a chat, without this one.
+    fn of(&self, chat: SessionId, own: Option<PageId>) -> Vec<Arc<Page>> {
         let mut pages = self.pages.of_session(chat);
-        pages.retain(|other| other.id != page.id);
+        pages.retain(|other| Some(other.id) != own);
         pages
     }
 
     /// The tools of the other pages, for a snapshot; `None` if there are none.
     pub(crate) fn listed(&self, page: &Page) -> Option<Value> {
-        let pages = self.of(page);
+        let pages = self.of(page.session()?, Some(page.id));
         let tools = pages.iter().flat_map(|page| page.last_tools());
         let listed = tools.map(|listed| {
             json!({
@@ -83,14 +91,13 @@ impl Others {
 
     async fn call(
         &self,
-        page: &Page,
-        agent: &str,
+        caller: Caller<'_>,
         tool: &ToolName,
-        params: Value,
+        mut params: Map<String, Value>,
+        reason: String,
     ) -> Result<Value, ToolError> {
-        let _open = self.begin()?;
         let missing = || ToolError::NotFound(tool.clone());
-        let pages = self.of(page);
+        let pages = self.of(caller.chat, caller.own);
         let other = pages
             .iter()
             .find(|page| page.server() == Some(tool.server()));
@@ -98,46 +105,54 @@ impl Others {
         let known = other.channel.known(tool).ok_or_else(missing)?;
         if !known.read_only {
             let is = format!("{} {}", known.tool.description, known.tool.input_schema);
-            let allowed = (agent.to_owned(), tool.clone(), is);
-            self.ask(page, allowed, &params).await?;
+            let allowed = (caller.agent.identity().to_owned(), tool.clone(), is);
+            self.ask(caller.agent, allowed, &params).await?;
+        }
+        // A page on the relay shows it to the person.
+        if other.kind == PageKind::Relay {
+            params.entry("reason").or_insert(reason.into());
         }
         let by = Source::Agent {
-            name: agent.to_owned(),
+            name: caller.agent.label().to_owned(),
         };
-        self.pages.call_as(by, other, tool, params).await
+        self.pages.call_as(by, other, tool, params.into()).await
     }
 
-    fn begin(&self) -> Result<Open<'_>, ToolError> {
+    /// Counts a request that is not passed to the page of the relay session.
+    pub(crate) fn begin(&self) -> Result<Open, ToolError> {
         let mut state = self.state.lock();
         if state.open >= CALLS {
-            let message = format!("at most {CALLS} calls of other pages can be open; wait for one");
+            let message = format!(
+                "at most {CALLS} requests about pages of the chat can be open; wait for one"
+            );
             return Err(ToolError::Busy(message));
         }
         state.open += 1;
-        Ok(Open(self))
+        Ok(Open(Arc::clone(&self.state)))
     }
 
     async fn ask(
         &self,
-        page: &Page,
+        agent: &StudyAsker,
         allowed: (String, ToolName, String),
-        params: &Value,
+        params: &Map<String, Value>,
     ) -> Result<(), ToolError> {
         if self.state.lock().allowed.contains(&allowed) {
             return Ok(());
         }
-        let (agent, tool, _) = &allowed;
-        let arguments: String = params.to_string().chars().take(SHOWN).collect();
+        let (_, tool, _) = &allowed;
+        let arguments = serde_json::to_string(params).unwrap_or_default();
+        let arguments: String = arguments.chars().take(SHOWN).collect();
         let message = format!("call {tool} with {arguments}");
         let new = NewAsk {
-            asker: AskedBy::Agent(escape_line(agent)),
+            asker: AskedBy::Agent(escape_line(agent.label())),
             body: AskBody::Action {
                 message: escape_line(&message),
                 lasting: true,
                 url: None,
             },
             lane: Lane {
-                name: format!("external/{}", page.name),
+                name: format!("external/{}", agent.session().name()),
                 limit: OPEN_REQUESTS,
                 one_at_a_time: false,
             },
@@ -164,20 +179,33 @@ impl Others {
 
 /// Starts a call of another page's tool by an agent.
 pub(crate) fn start(seat: &Seat, id: Option<&str>, body: &RawValue) -> Result<(), Refusal> {
-    let (named, params) = call_of(body)?;
+    let RelayCall {
+        tool: named,
+        params,
+        reason,
+    } = call_of(body)?;
     let unknown = || {
-        let message = format!("there is no tool {named:?}; a snapshot lists `otherTools`");
+        let named: String = named.chars().take(NAME).collect();
+        let message = format!("there is no tool {named:?}; a snapshot lists the tools");
         Refusal::new(Code::UnknownTool, message)
     };
     let tool: ToolName = named.parse().map_err(|_| unknown())?;
     let asker = seat.asker();
-    let page = asker.session().page().ok_or_else(unknown)?;
-    let (id, agent) = (id.map(str::to_owned), asker.label());
+    let (chat, own) = asker.session().reach().ok_or_else(unknown)?;
+    let id = id.map(str::to_owned);
+    let open = asker.session().others.begin();
+    let open = open.map_err(|error| Refusal::new(Code::ToolExecutionFailed, error.to_string()))?;
     // In a task of its own: the agent may do other things while the person decides.
     tokio::spawn(async move {
+        let caller = Caller {
+            chat,
+            own,
+            agent: &asker,
+        };
         let others = &asker.session().others;
-        let result = others.call(&page, &agent, &tool, params).await;
+        let result = others.call(caller, &tool, params, reason).await;
         answer(&asker, id.as_deref(), &tool, result);
+        drop(open);
     });
     Ok(())
 }

@@ -11,7 +11,10 @@ use crate::{
 
 /// Logs a request or message of an agent. Those of the server itself are logged where they come from.
 pub(crate) fn asked(page: Option<&OpenPage>, ask: Option<&Ask>, payload: &RawValue) {
-    let (Some(page), Some(ask)) = (page.filter(|page| page.is_logged()), ask) else {
+    let (Some(page), Some(ask)) = (
+        page.filter(|page| page.is_logged()),
+        ask.filter(|ask| ask.kind != FromAgent::ToolCall || ask.is_in_log),
+    ) else {
         return;
     };
     let Ask {
@@ -74,11 +77,9 @@ pub(crate) fn refused(page: Option<&OpenPage>, ask: &Ask, refusal: &Refusal) {
     });
 }
 
-/// Logs a message of the person at the page.
-pub(crate) fn told(page: Option<&OpenPage>, kind: FromHost, payload: &RawValue) {
-    if kind == FromHost::UserMessage
-        && let Some(page) = page.filter(|page| page.is_logged())
-    {
+/// Logs a message of the person at the page, or an update of the page.
+pub(crate) fn said(page: Option<&OpenPage>, kind: FromHost, payload: &RawValue) {
+    if let Some(page) = page.filter(|page| page.is_logged()) {
         page.log(PageEntry::Message {
             r#type: kind.name().to_owned(),
             payload: read(payload),
@@ -88,8 +89,7 @@ pub(crate) fn told(page: Option<&OpenPage>, kind: FromHost, payload: &RawValue) 
 }
 
 fn logged<'a>(page: Option<&'a OpenPage>, ask: &Ask) -> Option<&'a OpenPage> {
-    let of_agent = matches!(ask.asker, Asker::Agent { .. }) && ask.kind == FromAgent::ToolCall;
-    page.filter(|page| of_agent && page.is_logged())
+    page.filter(|page| ask.is_in_log && page.is_logged())
 }
 
 fn read(payload: &RawValue) -> Value {

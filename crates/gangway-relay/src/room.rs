@@ -1,102 +1,32 @@
 //! Routing in a relay session: members, numbering, buffering and logging.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::extract::ws::Utf8Bytes;
-use gangway_pages::{EVENTS, OpenPage, PageEvents};
+use gangway_pages::{EVENTS, OpenPage, PageEvents, Subject};
 use serde_json::{Value, json, value::RawValue};
-use tokio::{
-    sync::{Notify, mpsc},
-    time::Instant,
-};
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Code, FromAgent, FromHost, PageSource, Refusal, VERSION,
+    Code, FromAgent, FromHost, Refusal, VERSION,
     ask::{Ask, Asker, Asks},
+    chat::MessageRate,
+    member::{Member, OutMessage},
     message::{Envelope, Presence, error_text, raw},
+    own_log::LogPace,
     page_log,
     page_tools::Offer,
     ring::{Recipient, Ring},
     study::{Direction, LogEntry, StudyLog},
 };
 
-/// Queued bytes per connection, in addition to one message of any size.
-const WAITING_BYTES: usize = 4 << 20;
-
 /// How long a page may object to an agent's message, which has no answer.
 const OBJECTION: Duration = Duration::from_secs(5);
-
-#[derive(Debug, Clone)]
-pub enum OutMessage {
-    Text(Utf8Bytes),
-    /// A last message: another page replaced this one.
-    Last(Utf8Bytes),
-}
-
-impl OutMessage {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Text(text) | Self::Last(text) => text.len(),
-        }
-    }
-}
 
 /// Why a request to a page that left has no answer.
 pub const CLOSED: &str = "the page was closed before it answered";
 pub const REPLACED: &str =
     "the page was reloaded or replaced before it answered; get a new snapshot";
-
-/// A member.
-pub struct Member {
-    pub number: u64,
-    pub out: mpsc::Sender<OutMessage>,
-    pub queued: Arc<AtomicUsize>,
-    pub client: Option<String>,
-    pub presence: bool,
-    pub whose: PageSource,
-    /// The page's last tool list.
-    pub offer: Option<Arc<Offer>>,
-    /// The page, as agents of its chat see it.
-    pub page: Option<OpenPage>,
-}
-
-impl Member {
-    /// Returns false for a slow reader: it is removed and its connection closed; it resumes by number.
-    pub fn put(&self, out: OutMessage) -> bool {
-        if self.is_behind() {
-            return false;
-        }
-        let size = out.len();
-        self.queued.fetch_add(size, Ordering::Relaxed);
-        let taken = self.out.try_send(out).is_ok();
-        if !taken {
-            self.queued.fetch_sub(size, Ordering::Relaxed);
-        }
-        taken
-    }
-
-    /// Its `clientId`, or a number.
-    pub fn name(&self) -> String {
-        agent_name(self.client.as_deref(), self.number)
-    }
-
-    /// Whether its queue is full.
-    pub fn is_behind(&self) -> bool {
-        self.queued.load(Ordering::Relaxed) > WAITING_BYTES || self.out.capacity() == 0
-    }
-}
-
-/// The name of an agent in presence messages and study logs.
-pub fn agent_name(client: Option<&str>, seat: u64) -> String {
-    client.map_or_else(|| format!("agent-{seat}"), str::to_owned)
-}
 
 /// The state of a relay session, behind its lock.
 pub struct Room {
@@ -112,8 +42,20 @@ pub struct Room {
     pub asks: Asks,
     pub study: Option<Arc<StudyLog>>,
     pub empty_since: Option<Instant>,
-    /// Signals a message to all agents, for those who wait for the events of the page.
+    /// Signals a message to all agents, for those who wait for the events of the page, and that an agent left.
     pub heard: Arc<Notify>,
+    /// Whether the chat that agents joined has pages.
+    pub has_pages: bool,
+    /// Whether the chat is followed for them.
+    pub is_followed: bool,
+    /// The chat was deleted.
+    pub is_over: bool,
+    /// Messages of agents in a chat.
+    pub messages: MessageRate,
+    /// What is still to be written to the log of its session.
+    pub log_pace: LogPace,
+    /// What entries about its agents are about: the chat, or the last page.
+    pub subject: Option<Subject>,
 }
 
 impl Room {
@@ -134,7 +76,24 @@ impl Room {
             study,
             empty_since: Some(Instant::now()),
             heard: Arc::default(),
+            has_pages: false,
+            is_followed: false,
+            is_over: false,
+            messages: MessageRate::default(),
+            log_pace: LogPace::default(),
+            subject: None,
         }
+    }
+
+    /// Logs what was kept back.
+    pub fn flush_log(&mut self) {
+        let page = self.host.as_ref().and_then(|host| host.page.as_ref());
+        self.log_pace.flush(page);
+    }
+
+    /// Whether there is a page to act on.
+    pub fn has_host(&self) -> bool {
+        self.host.is_some() || self.has_pages
     }
 
     /// A member's `clientId`.
@@ -160,6 +119,7 @@ impl Room {
         }
         let logged = asker.is_logged() && self.study.is_some();
         let agent = logged.then(|| asker.label());
+        let is_call = kind == FromAgent::ToolCall && matches!(asker, Asker::Agent { .. });
         let timeout = match kind.is_answered() {
             true => timeout,
             false => OBJECTION.min(timeout),
@@ -179,7 +139,15 @@ impl Room {
             self.asks.forget(number);
             return failed("cannot write the study log; see the server's log");
         }
-        page_log::asked(self.page(), self.asks.get(number), payload);
+        let page = self.host.as_ref().and_then(|host| host.page.as_ref());
+        if is_call && self.log_pace.takes_call(page) {
+            self.asks.set_in_log(number);
+        }
+        if kind == FromAgent::AgentMessage {
+            self.log_pace.flush(page);
+            self.log_pace.use_it();
+        }
+        page_log::asked(page, self.asks.get(number), payload);
         self.seq += 1;
         let envelope = Envelope {
             v: VERSION,
@@ -210,7 +178,15 @@ impl Room {
             return Err(Refusal::new(Code::InvalidMessage, message));
         }
         self.log(LogEntry::of(Direction::Out, kind.name(), payload));
-        page_log::told(self.page(), kind, payload);
+        let page = self.host.as_ref().and_then(|host| host.page.as_ref());
+        match kind {
+            FromHost::StateUpdated => self.log_pace.update(page, payload),
+            _ => {
+                self.log_pace.flush(page);
+                self.log_pace.use_it();
+                page_log::said(page, kind, payload);
+            }
+        }
         self.broadcast(kind.name(), payload, None);
         Ok(())
     }
@@ -371,7 +347,7 @@ impl Room {
             reply_to: None,
             seq: None,
             payload: Presence {
-                host: self.host.is_some(),
+                host: self.has_host(),
                 agents: self.agents.len(),
                 names: self.agents.values().map(Member::name).collect(),
             },

@@ -1,5 +1,6 @@
 //! Routes of the relay: the WebSocket `/agent/ws` for pages and external agents, studies, tokens.
 
+pub mod invitations;
 pub mod manage;
 mod studies;
 
@@ -15,7 +16,7 @@ use gangway_http::{
     auth::Admitted,
     error::ApiResult,
     routes::Routes,
-    socket::{Frames, UpgradeResult, upgrade},
+    socket::{Frames, UpgradeResult, accept, upgrade},
 };
 
 use crate::{AppPage, RelayState, SOCKET, socket};
@@ -48,6 +49,21 @@ pub fn routes() -> Routes<Arc<RelayState>> {
             manage::remove_token,
         )
         .get(
+            "/api/sessions/{id}/invitations",
+            scope(Scope::Admin),
+            invitations::list,
+        )
+        .post(
+            "/api/sessions/{id}/invitations",
+            scope(Scope::Admin).json(),
+            invitations::invite,
+        )
+        .delete(
+            "/api/sessions/{id}/invitations/{invitation}",
+            scope(Scope::Admin),
+            invitations::revoke,
+        )
+        .get(
             SOCKET,
             token(TokenKind::Relay).url_token().rate(Rate::Messages),
             open,
@@ -64,6 +80,9 @@ pub fn routes() -> Routes<Arc<RelayState>> {
     manage::list,
     manage::make_token,
     manage::remove_token,
+    invitations::list,
+    invitations::invite,
+    invitations::revoke,
 ))]
 pub struct Documented;
 
@@ -88,8 +107,8 @@ async fn open(
     };
     // Twice the limit: a message somewhat too large gets an error, and the connection stays open.
     let frames = Frames::of(2 * state.message_bytes);
-    Ok(upgrade(socket, frames)?.on_upgrade(move |socket| {
-        let sockets = state.http.sockets.clone();
-        sockets.track_future(socket::run(state, caller, socket))
+    let (http, upgrade) = (Arc::clone(&state.http), upgrade(socket, frames)?);
+    Ok(accept(&http, upgrade, move |socket| {
+        socket::run(state, caller, socket)
     }))
 }

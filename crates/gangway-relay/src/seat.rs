@@ -11,9 +11,11 @@ use tokio::{sync::mpsc, time::Instant};
 use super::{
     Code, FromAgent, FromHost, Refusal, RelaySession, Role,
     ask::Asker,
+    member::{Member, OutMessage, agent_name},
     message::{raw, with},
     page_log,
-    room::{CLOSED, OutMessage, agent_name},
+    room::CLOSED,
+    session::GONE,
     study::{Direction, LogEntry},
 };
 
@@ -71,10 +73,15 @@ impl Seat {
     /// A handle that outlives the connection.
     #[must_use]
     pub fn asker(&self) -> StudyAsker {
+        let switch = self.session.lock();
+        let member = switch.agents.get(&self.number);
+        let unknown = || agent_name(None, self.number);
         StudyAsker {
             session: Arc::clone(&self.session),
             number: self.number,
-            client: self.session.lock().client(self.number),
+            client: member.and_then(|member| member.client.clone()),
+            name: member.map_or_else(unknown, Member::name),
+            identity: member.map_or_else(unknown, Member::identity),
         }
     }
 
@@ -193,16 +200,19 @@ impl Seat {
         let mut switch = self.session.lock();
         if switch.host.as_ref().map(|host| host.number) == Some(self.number) {
             switch.fail_open_asks(CLOSED);
+            switch.flush_log();
             switch.host = None;
         }
     }
 }
 
-/// An agent that starts or ends a study session, which completes even if the agent disconnects.
+/// An agent whose request completes even if the agent disconnects.
 pub struct StudyAsker {
     session: Arc<RelaySession>,
     number: u64,
     client: Option<String>,
+    name: String,
+    identity: String,
 }
 
 impl StudyAsker {
@@ -212,8 +222,13 @@ impl StudyAsker {
     }
 
     /// The agent's name in logs.
-    pub(crate) fn label(&self) -> String {
-        agent_name(self.client.as_deref(), self.number)
+    pub(crate) fn label(&self) -> &str {
+        &self.name
+    }
+
+    /// What the person's decisions about it are kept under.
+    pub(crate) fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Answers this agent's request.
@@ -235,10 +250,16 @@ impl Drop for Seat {
         let mut switch = self.session.lock();
         match self.role {
             Role::Agent => {
-                switch.agents.remove(&self.number);
+                if let Some(agent) = switch.agents.remove(&self.number) {
+                    let role = json!({ "role": self.role });
+                    let name = agent.name();
+                    self.session.note(&switch, GONE, &role, Some(name));
+                }
+                switch.heard.notify_waiters();
             }
             // Another page may have replaced this one.
             Role::Host => {
+                switch.flush_log();
                 if switch
                     .host
                     .take_if(|host| host.number == self.number)

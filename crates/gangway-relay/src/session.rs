@@ -5,29 +5,33 @@ use std::{
     time::Duration,
 };
 
-use gangway_core::{PageKind, SessionId};
+use gangway_core::{PageId, PageKind, SessionId};
 use gangway_pages::{GRACE, NewPage, OpenPage, Page, PageEvents};
 use gangway_schema::Clock;
 use parking_lot::{Mutex, MutexGuard};
-use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, timeout_at},
 };
-use ts_rs::TS;
 
 use super::{
-    Code, FromAgent, Refusal, RelayName, Role, StudyId,
+    Code, FromAgent, Join, Joined, PageSource, Refusal, RelayName, Role, StudyId,
     ask::{Answer, Asker},
+    chat::Chat,
+    member::{Member, OutMessage},
     message::{raw, replaced_text},
     others::Others,
     page_tools::{Offer, RelayPage},
     ring::Recipient,
-    room::{CLOSED, Member, OutMessage, REPLACED, Room},
+    room::{CLOSED, REPLACED, Room},
     seat::{Inbox, Seat},
     study::{Direction, LogEntry, StudyLog},
 };
+
+/// The types of log entries about members.
+pub(super) const PRESENT: &str = "relay.joined";
+pub(super) const GONE: &str = "relay.left";
 
 /// Maximum number of agents per relay session.
 const AGENTS: usize = 64;
@@ -35,55 +39,13 @@ const AGENTS: usize = 64;
 /// Queue limit of one connection; a slow reader is disconnected and resumes by number.
 const WAITING: usize = 1100;
 
-/// Where a page comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum PageSource {
-    /// A client with access to the API.
-    #[default]
-    Api,
-    /// An app's own host.
-    App(String),
-}
-
-#[derive(Debug)]
-pub struct Join {
-    pub role: Role,
-    /// The last number it received.
-    pub since: Option<u64>,
-    /// Its `clientId`.
-    pub client: Option<String>,
-    /// Whether it wants presence messages.
-    pub presence: bool,
-    pub whose: PageSource,
-    /// The chat whose agents may use the page too.
-    pub chat: Option<SessionId>,
-}
-
-/// The response to a join.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
-#[serde(rename_all = "camelCase")]
-#[ts(rename = "RelayJoined")]
-pub struct Joined {
-    pub role: Role,
-    pub session_id: String,
-    /// The number of the last message so far.
-    pub seq: u64,
-    pub host: bool,
-    /// Number of agents.
-    pub agents: usize,
-    /// The open study session.
-    pub study_session: Option<String>,
-    /// There is a gap: the client must read the page's state again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[ts(as = "Option<bool>", optional)]
-    pub resync: bool,
-}
-
 pub struct RelaySession {
     name: RelayName,
     pub(super) timeout: Duration,
     /// The other pages that its agents may use.
     pub(crate) others: Others,
+    /// The chat that agents join by this name, which has no page of its own.
+    pub(crate) chat: Option<Chat>,
     switch: Mutex<Room>,
     /// Held while a study session is started: concurrent requests get the same one.
     pub starting: tokio::sync::Mutex<()>,
@@ -95,12 +57,16 @@ impl RelaySession {
         timeout: Duration,
         study: Option<Arc<StudyLog>>,
         others: Others,
+        chat: Option<Chat>,
     ) -> Self {
+        let mut room = Room::new(study);
+        room.subject = chat.as_ref().map(Chat::subject);
         Self {
             others,
+            chat,
             name,
             timeout,
-            switch: Mutex::new(Room::new(study)),
+            switch: Mutex::new(room),
             starting: tokio::sync::Mutex::default(),
         }
     }
@@ -119,7 +85,7 @@ impl RelaySession {
     #[must_use]
     pub fn presence(&self) -> (bool, usize) {
         let switch = self.lock();
-        (switch.host.is_some(), switch.agents.len())
+        (switch.has_host(), switch.agents.len())
     }
 
     /// Since when it has no members.
@@ -189,6 +155,7 @@ impl RelaySession {
             client: join.client,
             presence: join.presence,
             whose: join.whose,
+            invitation: join.invitation,
             offer: None,
             page,
         };
@@ -198,6 +165,8 @@ impl RelaySession {
         }
         match join.role {
             Role::Agent => {
+                let name = place.name();
+                self.note(&switch, PRESENT, &json!({ "role": join.role }), Some(name));
                 switch.agents.insert(number, place);
             }
             Role::Host => {
@@ -210,17 +179,22 @@ impl RelaySession {
                     old.put(OutMessage::Last(replaced_text()));
                 }
                 // Named after the one that it replaces has left.
-                if let Some(open) = switch.host.as_ref().and_then(|host| host.page.as_ref()) {
+                let subject = switch.page().and_then(|open| {
                     self.others.pages.name(&open.page);
-                }
+                    open.page.subject()
+                });
+                switch.subject = subject;
             }
         }
         switch.empty_since = None;
+        if let Some(chat) = &self.chat {
+            switch.has_pages = !self.others.pages.of_session(chat.id).is_empty();
+        }
         let joined = Joined {
             role: join.role,
             session_id: self.name.to_string(),
             seq: switch.seq,
-            host: switch.host.is_some(),
+            host: switch.has_host(),
             agents: switch.agents.len(),
             study_session: switch.study.as_ref().map(|log| log.id().to_string()),
             resync,
@@ -252,13 +226,15 @@ impl RelaySession {
             session: Arc::downgrade(self),
             clock: Clock::default(),
         };
-        let opened = self.others.pages.open(new, Arc::new(channel));
+        let pages = &self.others.pages;
+        let opened = pages.open_with_log(new, join.log, Arc::new(channel));
         opened.map_err(|error| Refusal::new(Code::SessionNotActive, error.to_string()))
     }
 
     fn check(&self, switch: &Room, join: &Join) -> Result<(), Refusal> {
         let refused = |message: String| Err(Refusal::new(Code::SessionNotActive, message));
         match (join.role, &join.whose) {
+            _ if switch.is_over => refused("this chat was deleted".into()),
             (Role::Agent, _) if switch.agents.len() >= AGENTS => {
                 refused(format!("this session has the maximum of {AGENTS} agents"))
             }
@@ -363,9 +339,21 @@ impl RelaySession {
         }
     }
 
+    /// The chat that its agents are in, and the page of it that they joined, if it is one on the relay.
+    pub(crate) fn reach(&self) -> Option<(SessionId, Option<PageId>)> {
+        match &self.chat {
+            Some(chat) => Some((chat.id, None)),
+            None => {
+                let page = self.page()?;
+                Some((page.session()?, Some(page.id)))
+            }
+        }
+    }
+
     /// Times out pending requests.
     pub(super) fn give_up(&self, now: Instant) {
         let mut switch = self.lock();
+        switch.flush_log();
         let is_over = |lost: &mut Instant| now - *lost >= GRACE;
         if switch.host_lost.take_if(is_over).is_some() {
             switch.fail_open_asks(CLOSED);

@@ -1,34 +1,38 @@
 //! One connection to the relay: it joins once, then sends messages of its role.
 
+mod joining;
 mod readable;
 mod rights;
 mod study;
 
 use std::{borrow::Cow, collections::VecDeque, sync::Arc, time::Duration};
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use axum::extract::ws::{Message, Utf8Bytes};
 use futures_util::future::BoxFuture;
 use gangway_core::SubscriptionEnd;
 use gangway_http::{
     auth::Admitted,
-    socket::{Ending, Handled, Incoming, Peer, serve},
+    socket::{Ending, Handled, Incoming, Peer, Socket, serve},
 };
 pub(crate) use readable::{Readable, is_plain};
 use serde_json::json;
 use tokio::time::Instant;
 
-use self::rights::{authorize, offered_to, renewed};
+use self::{
+    joining::join,
+    rights::{Pass, renewed},
+};
 use crate::{
-    AppPage, Code, FromAgent, FromHost, Inbox, Join, OutMessage, PageSource, Refusal, RelayName,
-    RelaySession, RelayState, Role, Seat, TokenGrant, VERSION, error_text, message_text, others,
-    wire::{JoinPayload, RelayMessage, check_call, id_of},
+    AppPage, Code, FromAgent, FromHost, Inbox, OutMessage, Refusal, RelayState, Role, Seat,
+    VERSION, chat, error_text, message_text, others,
+    wire::{RelayMessage, check_call, id_of},
 };
 
 /// Timeout for joining, so that idle connections are not held.
 const JOIN: Duration = Duration::from_secs(60);
 
-/// The first message to a client that joined, its inbox, and the token grant if it used one.
-type Welcome = (Utf8Bytes, Inbox, Option<TokenGrant>);
+/// The first message to a client that joined, its inbox, and the token that it used, if any.
+type Welcome = (Utf8Bytes, Inbox, Option<Pass>);
 
 /// An error, and the id of the request that it answers.
 type Refused = (Refusal, Option<String>);
@@ -43,7 +47,7 @@ pub struct Caller {
 }
 
 /// Serves one client until it disconnects.
-pub async fn run(state: Arc<RelayState>, caller: Caller, socket: WebSocket) {
+pub async fn run(state: Arc<RelayState>, caller: Caller, socket: Socket) {
     let hello = message_text("relay.hello", None, &json!({ "protocol": VERSION }));
     let mut connection = Connection {
         caller: Arc::new(caller),
@@ -77,7 +81,7 @@ struct Connection {
     caller: Arc<Caller>,
     seat: Option<Seat>,
     mail: Option<Inbox>,
-    joined_by: Option<TokenGrant>,
+    joined_by: Option<Pass>,
     join_by: Instant,
     /// Joining, or starting or ending a study session; the next message waits for it.
     work: Option<BoxFuture<'static, Done>>,
@@ -98,8 +102,7 @@ impl Peer for Connection {
             }
             next = next_out(&mut self.mail) => match next {
                 Some(out) => self.queue(out),
-                // A slow reader that was removed from the session.
-                None => return Err(Ending::Log(SubscriptionEnd::Slow)),
+                None => return Err(Ending::Log(self.removed())),
             },
             () = renewed(&self.state, self.joined_by.as_ref()) => return Err(Ending::Revoked),
             () = tokio::time::sleep_until(self.join_by), if joining => return Err(Ending::Unjoined),
@@ -175,6 +178,15 @@ async fn next_out(mail: &mut Option<Inbox>) -> Option<OutMessage> {
 }
 
 impl Connection {
+    /// Why the session removed this member.
+    fn removed(&self) -> SubscriptionEnd {
+        match &self.seat {
+            Some(seat) if seat.session().is_over() => SubscriptionEnd::Deleted,
+            // A slow reader.
+            _ => SubscriptionEnd::Slow,
+        }
+    }
+
     fn queue(&mut self, out: OutMessage) {
         let (OutMessage::Text(text) | OutMessage::Last(text)) = &out;
         self.out.push_back(text.clone());
@@ -227,6 +239,7 @@ impl Connection {
         };
         let next = match seat.role() {
             Role::Agent => match FromAgent::named(message.kind()) {
+                Some(kind) if seat.session().chat.is_some() => in_chat(seat, kind, &message),
                 Some(kind @ (FromAgent::SessionStart | FromAgent::SessionEnd)) => {
                     self.work = Some(study(&self.state, seat, kind, &message));
                     return Ok(Handled::Counted);
@@ -283,6 +296,15 @@ fn from_agent(
     })
 }
 
+/// A request or message of an agent that joined a chat.
+fn in_chat(seat: &Seat, kind: FromAgent, message: &RelayMessage<'_>) -> Result<Handled, Refusal> {
+    if let Some(chat) = &seat.session().chat {
+        chat::request(seat, chat, kind, message.id.as_deref(), message.body())?;
+    }
+    // No page paces them.
+    Ok(Handled::Counted)
+}
+
 /// Starts or ends a study session in its own task, so that it completes if the agent disconnects.
 fn study(
     state: &Arc<RelayState>,
@@ -312,74 +334,5 @@ fn study(
             id: answered,
             result: result.map(|()| None),
         }
-    })
-}
-
-/// Authorizes and joins.
-fn join(
-    connection: &Connection,
-    message: &RelayMessage<'_>,
-) -> Result<BoxFuture<'static, Done>, Refusal> {
-    let (state, caller) = (&connection.state, &connection.caller);
-    let wrong = |reason: String| Refusal::new(Code::InvalidMessage, reason);
-    if connection.seat.is_some() {
-        return Err(wrong(
-            "this connection has already joined; open another one".into(),
-        ));
-    }
-    let request: JoinPayload = serde_json::from_str(message.body().get()).map_err(|_| {
-        let reason = "relay.join needs role (host or agent); sessionId, clientId and token must be strings, since must be a number";
-        wrong(reason.to_owned())
-    })?;
-    let name: RelayName = request
-        .session_id
-        .parse()
-        .map_err(|error| wrong(format!("{error}")))?;
-    if request
-        .client_id
-        .as_ref()
-        .is_some_and(|id| id.is_empty() || id.len() > 64)
-    {
-        return Err(wrong("clientId must be 1 to 64 bytes".into()));
-    }
-    let shown = authorize(state, caller, &request, &name)?;
-    let chat = offered_to(state, caller, request.gangway_session.as_deref())?;
-    let whose = match &caller.page {
-        Some(page) => PageSource::App(page.app.clone()),
-        None => PageSource::Api,
-    };
-    let join = Join {
-        role: request.role,
-        since: request.since,
-        client: request.client_id,
-        presence: request.presence.unwrap_or(request.role == Role::Agent),
-        whose,
-        chat: chat.filter(|_| request.role == Role::Host),
-    };
-    let (state, kind) = (Arc::clone(state), message.kind().to_owned());
-    let id = message.id.as_deref().map(str::to_owned);
-    Ok(Box::pin(async move {
-        let joined = open(&state, &name).await.and_then(|session| {
-            let (seat, inbox, joined) = session.join(join)?;
-            let text = message_text("relay.joined", id.as_deref(), &joined);
-            Ok(Some(Box::new((seat, (text, inbox, shown)))))
-        });
-        Done {
-            kind,
-            id,
-            result: joined,
-        }
-    }))
-}
-
-async fn open(state: &RelayState, name: &RelayName) -> Result<Arc<RelaySession>, Refusal> {
-    let opened = state.relay.open(name).await.map_err(|error| {
-        tracing::error!(%error, "cannot open a relay session");
-        let message = "cannot open this session; see the server's log";
-        Refusal::new(Code::SessionNotActive, message)
-    })?;
-    opened.ok_or_else(|| {
-        let message = "there are too many relay sessions; try again later";
-        Refusal::new(Code::SessionNotActive, message)
     })
 }

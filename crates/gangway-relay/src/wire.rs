@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{Code, Refusal, Role, VERSION};
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value, value::RawValue};
 use ts_rs::TS;
 
 use crate::socket::{Readable, is_plain};
@@ -134,14 +134,29 @@ pub struct CallPayload<'a> {
     reason: Option<Cow<'a, str>>,
 }
 
-/// The tool and the arguments of a call.
-pub fn call_of(payload: &RawValue) -> Result<(String, Value), Refusal> {
+/// A call of a tool.
+pub struct RelayCall {
+    pub tool: String,
+    pub params: Map<String, Value>,
+    pub reason: String,
+}
+
+pub fn call_of(payload: &RawValue) -> Result<RelayCall, Refusal> {
     let call: CallPayload<'_> = serde_json::from_str(payload.get())
         .map_err(|error| Refusal::new(Code::InvalidParams, error.to_string()))?;
     let params = call.params.map(RawValue::get).unwrap_or("{}");
     let params = serde_json::from_str(params)
         .map_err(|error| Refusal::new(Code::InvalidParams, error.to_string()))?;
-    Ok((call.tool_name.unwrap_or_default().into_owned(), params))
+    Ok(RelayCall {
+        tool: call.tool_name.unwrap_or_default().into_owned(),
+        params,
+        reason: call.reason.unwrap_or_default().into_owned(),
+    })
+}
+
+/// Parses a payload; `wrong` says what it must be.
+pub fn payload_of<T: DeserializeOwned>(payload: &RawValue, wrong: &str) -> Result<T, Refusal> {
+    serde_json::from_str(payload.get()).map_err(|_| Refusal::new(Code::InvalidParams, wrong))
 }
 
 /// Checks a call before it is forwarded; returns whether it is for another page of the chat.

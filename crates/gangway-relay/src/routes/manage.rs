@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 use utoipa::ToSchema;
 
+use super::invitations::{self, InvitationInfo};
 use crate::RelayState;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, TS)]
@@ -33,6 +34,8 @@ pub struct RelayInfo {
 pub struct RelayList {
     /// Sorted by name.
     pub sessions: Vec<RelayInfo>,
+    /// Invitations of agents to chats.
+    pub invitations: Vec<InvitationInfo>,
 }
 
 /// The tokens of a relay session, one per role.
@@ -51,7 +54,15 @@ fn name(text: &str) -> ApiResult<RelayName> {
         .map_err(|error| ApiError::invalid(format!("{error}")))
 }
 
-fn infos(relay: &Relay) -> RelayList {
+async fn infos(relay: &Relay) -> RelayList {
+    let mut invitations = Vec::new();
+    for chat in relay.invitations.chats() {
+        // Those to a deleted chat are of no use.
+        if relay.hub().describe(chat).await.is_ok() {
+            invitations.extend(invitations::infos(relay, chat));
+        }
+    }
+
     let info = |session: Arc<crate::RelaySession>| {
         let (host, agents) = session.presence();
         RelayInfo {
@@ -64,13 +75,14 @@ fn infos(relay: &Relay) -> RelayList {
     };
     RelayList {
         sessions: relay.all().into_iter().map(info).collect(),
+        invitations,
     }
 }
 
 /// List the relay sessions, with their pages and agents
 #[utoipa::path(get, path = "/api/relay", tag = "relay", responses((status = 200, body = RelayList)))]
 pub async fn list(State(state): State<Arc<RelayState>>) -> axum::Json<RelayList> {
-    axum::Json(infos(&state.relay))
+    axum::Json(infos(&state.relay).await)
 }
 
 /// Create tokens for a relay session, replacing the previous ones; they are shown only in this response
@@ -82,7 +94,12 @@ pub async fn make_token(
     State(state): State<Arc<RelayState>>,
     Id(session): Id,
 ) -> ApiResult<impl IntoResponse> {
-    let tokens = state.relay.tokens.make(&name(&session)?).await?;
+    let name = name(&session)?;
+    if name.chat().is_some() {
+        let message = "agents are invited to a chat with POST /api/sessions/ID/invitations";
+        return Err(ApiError::invalid(message));
+    }
+    let tokens = state.relay.tokens.make(&name).await?;
     let made = RelayTokens {
         session,
         agent_token: tokens.agent,
@@ -91,7 +108,7 @@ pub async fn make_token(
     Ok((StatusCode::CREATED, axum::Json(made)))
 }
 
-/// Remove the tokens of a relay session and close the connections that used them
+/// Remove the tokens of a relay session, or the invitations to a chat, and close the connections that used them
 #[utoipa::path(delete, path = "/api/relay/tokens/{session}", tag = "relay", params(("session" = String, Path, description = "The relay session")), responses(
     (status = 204, description = "Removed"),
     (status = 400, body = ApiError),
@@ -101,7 +118,12 @@ pub async fn remove_token(
     State(state): State<Arc<RelayState>>,
     Id(session): Id,
 ) -> ApiResult<StatusCode> {
-    match state.relay.tokens.remove(&name(&session)?).await? {
+    let name = name(&session)?;
+    let removed = match name.chat() {
+        Some(chat) => state.relay.invitations.remove(chat, None).await?,
+        None => state.relay.tokens.remove(&name).await?,
+    };
+    match removed {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::new(
             StatusCode::NOT_FOUND,

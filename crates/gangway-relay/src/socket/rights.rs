@@ -1,11 +1,61 @@
 //! Authorization of joins.
 
-use crate::{Code, Refusal, RelayName, Role, TokenGrant};
+use crate::{Code, InvitationGrant, Refusal, RelayName, Role, TokenGrant};
 use gangway_core::SessionId;
 use gangway_http::{access::Scope, auth::RelayRole};
 
 use super::Caller;
 use crate::{RelayState, wire::JoinPayload};
+
+/// The token that a member joined with.
+pub(super) enum Pass {
+    /// That of a relay session.
+    Session(TokenGrant),
+    /// An invitation to a chat.
+    Chat(InvitationGrant),
+}
+
+/// Authorizes an agent that joins a chat: by an invitation, or by a key or login for the chat that may join as an agent.
+pub(super) async fn authorize_in_chat(
+    state: &RelayState,
+    caller: &Caller,
+    token: Option<&str>,
+    chat: SessionId,
+) -> Result<Option<InvitationGrant>, Refusal> {
+    let refused = |message: &str| Err(Refusal::new(Code::SessionNotActive, message));
+    if caller.page.is_some() {
+        return refused("the page of an app cannot join a chat as an agent");
+    }
+    let shown = token.or(caller.token.as_deref());
+    let invited = shown.and_then(|token| state.relay.invitations.admit(chat, token));
+    if invited.is_none() {
+        let (http, admitted) = (&state.http, &caller.admitted);
+        let name = RelayName::from(chat);
+        let may = admitted.may(http, Scope::Chat)
+            && admitted.may_join(http, RelayRole::Agent, name.as_str());
+        if !may {
+            return refused(match shown {
+                Some(_) => {
+                    "this token is no invitation to this chat, or it has expired or was revoked"
+                }
+                None => {
+                    "joining a chat requires an invitation as `token`; create one in the chat's menu"
+                }
+            });
+        }
+        let checked = admitted.check_session(http, state.relay.hub(), chat).await;
+        if checked.is_err() {
+            return refused(
+                "joining this chat requires a key with the scope admin, or an invitation",
+            );
+        }
+    }
+    // After that, so that nobody learns which chats there are.
+    match state.relay.hub().describe(chat).await {
+        Ok(_) => Ok(invited),
+        Err(_) => refused("there is no such chat; it may have been deleted"),
+    }
+}
 
 /// Authorizes a join: by the session's token for the role, by a key or login with the scope, or as the page of an app.
 /// Returns the token grant, if there is one.
@@ -59,10 +109,11 @@ pub(super) fn offered_to(
     })
 }
 
-/// Waits until the token of a member is replaced or removed.
-pub(super) async fn renewed(state: &RelayState, pass: Option<&TokenGrant>) {
+/// Waits until the token of a member is replaced, revoked or expires.
+pub(super) async fn renewed(state: &RelayState, pass: Option<&Pass>) {
     match pass {
-        Some(pass) => state.relay.tokens.ended(pass).await,
+        Some(Pass::Session(pass)) => state.relay.tokens.ended(pass).await,
+        Some(Pass::Chat(pass)) => state.relay.invitations.ended(pass).await,
         None => std::future::pending().await,
     }
 }

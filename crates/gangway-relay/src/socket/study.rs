@@ -57,6 +57,7 @@ pub async fn start(
     if !session.has_host() {
         return Err(no_page());
     }
+    let about = (request.study_id.clone(), request.participant_id.clone());
     let starting = session.starting.lock().await;
     let study = match open_already(state, session, &request)
         .await
@@ -67,6 +68,10 @@ pub async fn start(
         None => begin(state, session, request).await?,
     };
     drop(starting);
+    let about = json!({
+        "sessionId": study, "studyId": about.0, "participantId": about.1,
+    });
+    session.note_study(FromHost::SessionStarted, &about, asker.label());
     let reported = with(payload, [("sessionId", json!(study))]);
     // A page without support for studies answers with an error or not at all; the study session has started anyway.
     let _ = session.ask(FromAgent::SessionStart, &reported).await;
@@ -164,6 +169,8 @@ pub async fn end(
         &answer,
         [("sessionId", json!(study)), ("logFile", json!(file))],
     );
+    let about = json!({ "sessionId": study, "logFile": file });
+    session.note_study(FromHost::SessionEnded, &about, asker.label());
     // In this order no reconnecting agent gets the message twice.
     asker.broadcast_to_others(FromHost::SessionEnded, &text);
     asker.answer(FromHost::SessionEnded, id, &text);

@@ -5,8 +5,10 @@
     reason = "a test that cannot go on should say where"
 )]
 
+mod chats;
 mod hostile;
 mod joining;
+mod own_log;
 mod resume;
 mod routing;
 mod server;

@@ -2,31 +2,44 @@
 
 use std::sync::Arc;
 
+use gangway_agents::Scripted;
+use gangway_core::{Agent, Agents, Hub, Limits};
 use gangway_http::routes::Routes;
-use gangway_relay::{Relay, RelayConfig, RelayState, routes::routes};
-use gangway_testing::server::{Parts, Service, ServiceServer};
+use gangway_pages::Pages;
+use gangway_relay::{AGENT, Relay, RelayAgent, RelayConfig, RelayState, routes::routes};
+use gangway_testing::{
+    server::{Parts, Service, ServiceServer},
+    sessions::HasSessions,
+};
+use gangway_workspaces::{Sessions, Workspaces};
 use tokio_util::task::AbortOnDropHandle;
 
 pub type TestServer = ServiceServer<RelayService>;
 
 pub struct RelayService {
     pub relay: Arc<Relay>,
+    sessions: Sessions,
     _timeouts: AbortOnDropHandle<()>,
+    _writing: AbortOnDropHandle<()>,
 }
 
 impl Service for RelayService {
     type Config = RelayConfig;
 
     async fn start(config: &RelayConfig, parts: Parts) -> (Self, Routes) {
-        let relay = Relay::load(
-            config,
-            &parts.data,
-            parts.store,
-            gangway_pages::Pages::new().0,
-            Arc::default(),
-        )
-        .await
-        .unwrap();
+        let agent: Arc<dyn Agent> = Arc::new(Scripted::demo().unwrap());
+        let relay: Arc<dyn Agent> = Arc::new(RelayAgent);
+        let agents = [("demo".to_owned(), agent), (AGENT.to_owned(), relay)];
+        let agents = Agents::new(agents.into(), "demo").unwrap();
+        let hub = Hub::new(parts.store, agents, Limits::default());
+        let (pages, notes) = Pages::new();
+        let writing = notes.write(Arc::clone(&hub), parts.http.stop.clone());
+        let workspaces = Arc::new(Workspaces::new(&parts.data));
+        let sessions = Sessions::new(hub, workspaces);
+        let asks = Arc::default();
+        let relay = Relay::load(config, &parts.data, sessions.clone(), pages, asks)
+            .await
+            .unwrap();
         let timeouts = Arc::clone(&relay).look_after(parts.http.stop.clone());
         let state = RelayState {
             http: parts.http,
@@ -35,8 +48,20 @@ impl Service for RelayService {
         };
         let service = Self {
             relay,
+            sessions,
             _timeouts: AbortOnDropHandle::new(tokio::spawn(timeouts)),
+            _writing: AbortOnDropHandle::new(tokio::spawn(writing)),
         };
         (service, routes().with_state(Some(Arc::new(state))))
+    }
+
+    async fn stop(&self) {
+        self.sessions.hub().shut_down().await;
+    }
+}
+
+impl HasSessions for RelayService {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
