@@ -1,10 +1,14 @@
 //! The channel to one runner, which outlives its connections, and the turn that reads from it.
 
-use gangway_core::Source;
+use std::sync::Arc;
+
+use gangway_core::{Source, Tool};
 use gangway_runner::wire::{ToRunner, TurnEvent};
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
+
+use super::page_calls::{CALLS, listed};
 
 /// Messages queued for one runner; a slower one is disconnected, and catches up when it reconnects.
 const QUEUED_MESSAGES: usize = 512;
@@ -24,6 +28,15 @@ pub struct RunnerStatus {
     pub broken: Option<String>,
     /// The last message that it received.
     pub taken: Option<u64>,
+    /// The number of its connection, if it knows page tools.
+    pub connection: Option<u64>,
+}
+
+/// A message on its way to the runner.
+pub(super) struct Outgoing {
+    pub(super) message: ToRunner,
+    /// Given back once it is sent.
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// What happened to a runner's event.
@@ -43,13 +56,17 @@ pub struct RunnerChannel {
     status: watch::Sender<RunnerStatus>,
     /// When the server stops, runners do not stop their turns: they continue without it.
     stop: CancellationToken,
+    /// Room for calls of page tools, up to when their results are sent.
+    room: Arc<Semaphore>,
 }
 
 #[derive(Default)]
 struct Inner {
-    out: Option<mpsc::Sender<ToRunner>>,
+    out: Option<mpsc::Sender<Outgoing>>,
     connection: u64,
     current: Option<CurrentTurn>,
+    /// The page tools that the runner knows on its connection of this number.
+    listed: Option<(u64, Vec<Arc<Tool>>)>,
 }
 
 struct CurrentTurn {
@@ -67,6 +84,7 @@ impl RunnerChannel {
             inner: Mutex::default(),
             status: watch::Sender::default(),
             stop,
+            room: Arc::new(Semaphore::new(CALLS)),
         }
     }
 
@@ -83,23 +101,74 @@ impl RunnerChannel {
 
     /// Sends a message to the runner; `false` if it is not connected.
     pub fn send(&self, message: ToRunner) -> bool {
-        let mut inner = self.lock();
-        let sent = inner.out.as_ref().map(|out| out.try_send(message).is_ok());
-        if sent == Some(false) {
-            // This closes the connection; the runner resynchronizes when it reconnects.
-            inner.out = None;
-        }
-        sent == Some(true)
+        self.lock().send(message, None)
     }
 
-    /// Connects a runner in place of any other, with the messages that bring it up to date.
+    /// Room for a call of a page's tool, if there is any.
+    pub(super) fn room(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    /// Sends the result of a call, unless its connection is lost.
+    pub(super) fn send_result(
+        &self,
+        connection: u64,
+        message: ToRunner,
+        room: Option<OwnedSemaphorePermit>,
+    ) {
+        let mut inner = self.lock();
+        if inner
+            .listed
+            .as_ref()
+            .is_some_and(|(own, _)| *own == connection)
+        {
+            inner.send(message, room);
+        }
+    }
+
+    /// Sends the tools of pages to a runner that knows others.
+    pub(super) fn list(&self, tools: Vec<Arc<Tool>>) {
+        let mut inner = self.lock();
+        let Some((connection, known)) = &mut inner.listed else {
+            return;
+        };
+        if *known == tools {
+            return;
+        }
+        *known = tools;
+        let (connection, tools) = (*connection, listed(known));
+        inner.send(ToRunner::PageTools { connection, tools }, None);
+    }
+
+    /// Whether the runner is connected by this connection, and knows page tools.
+    pub(super) fn is_connection(&self, number: u64) -> bool {
+        self.status.borrow().connection == Some(number)
+    }
+
+    /// Waits until this connection is lost.
+    pub(super) async fn lost(&self, connection: u64) {
+        let mut status = self.status.subscribe();
+        // The sender lives as long as `self`.
+        let _ = status
+            .wait_for(|status| status.connection != Some(connection))
+            .await;
+    }
+
+    /// Connects a runner in place of any other, with the messages that bring it up to date. `tools` are those of pages,
+    /// for a runner that numbers its connections.
     pub(super) fn connect(
         &self,
+        number: Option<u64>,
+        tools: Vec<Arc<Tool>>,
         welcome: impl FnOnce(Option<u64>) -> ToRunner,
-    ) -> (u64, mpsc::Receiver<ToRunner>) {
+    ) -> (u64, mpsc::Receiver<Outgoing>) {
         let (out, messages) = mpsc::channel(QUEUED_MESSAGES);
         let mut inner = self.lock();
         let mut first = vec![welcome(inner.current.as_ref().map(|current| current.turn))];
+        first.extend(number.map(|connection| ToRunner::PageTools {
+            connection,
+            tools: listed(&tools),
+        }));
         if let Some(current) = &inner.current {
             first.push(ToRunner::Prompt {
                 turn: current.turn,
@@ -119,13 +188,20 @@ impl RunnerChannel {
         }
         for message in first {
             // Cannot fail: the queue is new, and these messages are bounded.
-            let _ = out.try_send(message);
+            let _ = out.try_send(Outgoing {
+                message,
+                _room: None,
+            });
         }
         inner.connection += 1;
         inner.out = Some(out);
+        inner.listed = number.map(|number| (number, tools));
         let connection = inner.connection;
         drop(inner);
-        self.status.send_modify(|status| status.attached = true);
+        self.status.send_modify(|status| {
+            status.attached = true;
+            status.connection = number;
+        });
         (connection, messages)
     }
 
@@ -134,8 +210,12 @@ impl RunnerChannel {
         let mut inner = self.lock();
         if inner.connection == connection {
             inner.out = None;
+            inner.listed = None;
             drop(inner);
-            self.status.send_modify(|status| status.attached = false);
+            self.status.send_modify(|status| {
+                status.attached = false;
+                status.connection = None;
+            });
         }
     }
 
@@ -209,6 +289,22 @@ impl RunnerChannel {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock()
+    }
+}
+
+impl Inner {
+    /// `false` if the runner is not connected.
+    fn send(&mut self, message: ToRunner, room: Option<OwnedSemaphorePermit>) -> bool {
+        let outgoing = Outgoing {
+            message,
+            _room: room,
+        };
+        let sent = self.out.as_ref().map(|out| out.try_send(outgoing).is_ok());
+        if sent == Some(false) {
+            // This closes the connection; the runner resynchronizes when it reconnects.
+            self.out = None;
+        }
+        sent == Some(true)
     }
 }
 

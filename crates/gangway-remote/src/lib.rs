@@ -10,6 +10,7 @@
 //! - `live_agents`, `live_agent`, `record`, `id`, `tokens`, `state`: the agents, what is stored of them, what they are doing
 //! - `socket`, `channel`, `setup`, `folders`: the socket for runners, the channel to each of them, its setup, its files
 //! - `runner_agent`: the agent that takes the turns of their sessions by way of the runners
+//! - `page_calls`: calls of the tools of the session's open pages, for the runners
 //! - `registry`, `persona_text`: projects and personas
 //!
 //! Depends on the shared crates and on no other protocol.
@@ -26,6 +27,7 @@ mod id;
 mod idempotency;
 mod live_agent;
 mod live_agents;
+mod page_calls;
 mod persona_text;
 pub mod project_name;
 mod record;
@@ -52,6 +54,7 @@ pub use hand_over::HandOverError;
 pub use id::AgentId;
 pub use live_agent::LiveAgent;
 pub use live_agents::LiveAgents;
+pub use page_calls::SessionPages;
 pub use persona_text::PersonaTexts;
 pub use record::{AdoptedRecord, Flags, Phase, Record};
 pub use registry::{Registry, RegistryError, StoredIn, read as read_persona};

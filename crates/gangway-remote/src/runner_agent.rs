@@ -7,15 +7,24 @@ use gangway_core::{Agent, AgentError, CallId, Readiness, Turn, Usage};
 use gangway_runner::wire::TurnEvent;
 use tokio::sync::oneshot;
 
-use super::LiveAgents;
+use super::{
+    LiveAgents, SessionPages,
+    page_calls::{PageCall, PageCalls},
+};
 
 /// Events written before the runner gets an acknowledgement.
 const BATCH: usize = 64;
 
+/// Why a question about a call needs no answer after a restart.
+const RESTARTED: &str = "not needed: Gangway was restarted, and the call was given up";
+
 /// The name of this agent in sessions.
 pub const AGENT: &str = "remote";
 
-pub struct RunnerAgent(pub Arc<LiveAgents>);
+pub struct RunnerAgent {
+    pub live: Arc<LiveAgents>,
+    pub pages: Arc<dyn SessionPages>,
+}
 
 impl Agent for RunnerAgent {
     fn description(&self) -> String {
@@ -48,17 +57,29 @@ type Answers = FuturesUnordered<BoxFuture<'static, Option<(u32, String)>>>;
 
 impl RunnerAgent {
     async fn answer(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
-        let agent = self.0.of_session(turn.session()).ok_or_else(over)?;
+        let agent = self.live.of_session(turn.session()).ok_or_else(over)?;
         let mut acked = turn.marked().await?;
         let mut answers = Answers::new();
         let mut given = Vec::new();
-        for (n, (question, answer)) in (1..).zip(turn.asked_before().to_vec()) {
+        let asked = turn.asked_before().to_vec().into_iter();
+        let (about_calls, asked): (Vec<_>, Vec<_>) =
+            asked.partition(|(question, _)| question.is_about_call());
+        for (question, _) in about_calls {
+            // The runner has given the call up.
+            turn.withdraw(&question, RESTARTED).await?;
+        }
+        for (n, (question, answer)) in (1..).zip(asked) {
             match answer {
                 Some(text) => given.push((n, text)),
                 None => answers.push(wait(n, turn.await_answer(&question))),
             }
         }
+        if agent.channel.status().borrow().connection.is_some() {
+            let tools = self.pages.tools(turn.session(), turn.prompt()).await;
+            agent.channel.list(tools);
+        }
         let (number, source) = (turn.number(), turn.source().clone());
+        let mut calls = PageCalls::new(Arc::clone(&agent), Arc::clone(&self.pages), number);
         let mut channel = agent
             .channel
             .begin_turn(number, turn.prompt(), &source, given);
@@ -71,6 +92,10 @@ impl RunnerAgent {
                     }
                     continue;
                 }
+                Some(step) = calls.next(), if calls.is_open() => {
+                    calls.go_on(step, &mut turn).await?;
+                    continue;
+                }
                 () = agent.ended.cancelled() => return Err(over()),
             };
             let mut event = Some(event.ok_or_else(over)?);
@@ -80,7 +105,9 @@ impl RunnerAgent {
                 if n > acked {
                     acked = n;
                     turn.mark(n);
-                    if let TurnStep::Over(end) = take(&mut turn, what, &mut answers).await? {
+                    if let TurnStep::Over(end) =
+                        take(&mut turn, what, &mut answers, &mut calls).await?
+                    {
                         return end;
                     }
                 }
@@ -101,19 +128,37 @@ async fn take(
     turn: &mut Turn,
     what: TurnEvent,
     answers: &mut Answers,
+    calls: &mut PageCalls,
 ) -> Result<TurnStep, AgentError> {
     match what {
-        TurnEvent::Taken => {}
+        TurnEvent::Taken | TurnEvent::Unknown => {}
         TurnEvent::Delta { text } => turn.delta(&text).await?,
         TurnEvent::MessageEnd => turn.end_message().await?,
         TurnEvent::Call {
             tool, arguments, ..
         } => {
-            turn.tool_call(&tool, arguments).await?;
+            let call = turn.tool_call(&tool, arguments).await?;
+            calls.saw(call);
         }
         TurnEvent::Result { call, tool, result } => {
             let call = CallId::nth(turn.number(), call);
-            turn.tool_result(call, &tool, result).await?;
+            if calls.takes_result(&call, turn).await? {
+                turn.tool_result(call, &tool, result).await?;
+            }
+        }
+        TurnEvent::PageCall {
+            call,
+            tool,
+            arguments,
+            connection,
+        } => {
+            let call = PageCall {
+                number: call,
+                tool,
+                arguments,
+                connection,
+            };
+            calls.begin(call, turn).await?;
         }
         TurnEvent::Question {
             question,

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    AgentId, LiveAgent, LiveAgents, Record, Registry, RemoteConfig, RemoteSettings,
+    AgentId, LiveAgent, LiveAgents, Record, Registry, RemoteConfig, RemoteSettings, SessionPages,
     folders::AgentFolders, idempotency::Requests,
 };
 
@@ -24,6 +24,7 @@ pub type RunnerSettingsFn = Box<dyn Fn() -> serde_json::Result<Value> + Send + S
 pub struct Services {
     pub live: Arc<LiveAgents>,
     pub hub: Arc<Hub>,
+    pub pages: Arc<dyn SessionPages>,
     pub workspaces: Arc<Workspaces>,
     /// API keys of providers, and secrets.
     pub models: Arc<Models>,
@@ -44,6 +45,7 @@ pub struct RemoteAgents {
     pub(crate) folders: AgentFolders,
     pub(crate) live: Arc<LiveAgents>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) pages: Arc<dyn SessionPages>,
     pub(crate) workspaces: Arc<Workspaces>,
     pub(crate) models: Arc<Models>,
     pub(crate) runner_settings: RunnerSettingsFn,
@@ -74,6 +76,7 @@ impl RemoteAgents {
             unsettled: tokio::sync::Mutex::new(services.live.all()),
             live: services.live,
             hub: services.hub,
+            pages: services.pages,
             workspaces: services.workspaces,
             models: services.models,
             runner_settings: services.runner_settings,

@@ -13,7 +13,10 @@ use tokio::{
 };
 use tokio_util::codec::{Framed, LinesCodec};
 
-use super::{AgentId, LiveAgent, RemoteAgents, channel::Delivered};
+use super::{
+    AgentId, LiveAgent, RemoteAgents,
+    channel::{Delivered, Outgoing},
+};
 
 /// Connection limit; many more than agents.
 const CONNECTIONS: usize = 10_000;
@@ -69,6 +72,7 @@ impl RemoteAgents {
             agent,
             token,
             fresh,
+            connection: number,
             ..
         })) = hello
         else {
@@ -97,12 +101,26 @@ impl RemoteAgents {
                 return;
             }
         };
-        let (connection, lines) = agent.channel.connect(|turn| ToRunner::Welcome {
-            setup,
-            heard: received,
-            turn,
-        });
-        self.talk(&agent, connection, wire, lines).await;
+        let mut changes = self.pages.changes();
+        changes.mark_unchanged();
+        let tools = self.pages.last_tools(agent.session);
+        let (connection, lines) = agent
+            .channel
+            .connect(number, tools, |turn| ToRunner::Welcome {
+                setup,
+                heard: received,
+                turn,
+            });
+        let listing = async {
+            while changes.changed().await.is_ok() {
+                agent.channel.list(self.pages.last_tools(agent.session));
+            }
+        };
+        tokio::select! {
+            () = self.talk(&agent, connection, wire, lines) => {}
+            // Only when the server is gone.
+            () = listing => {}
+        }
         agent.channel.disconnect(connection);
         if !self.stop.is_cancelled() && !agent.is_over() {
             self.missed(&agent).await;
@@ -142,12 +160,12 @@ impl RemoteAgents {
         agent: &Arc<LiveAgent>,
         connection: u64,
         wire: Wire,
-        mut lines: tokio::sync::mpsc::Receiver<ToRunner>,
+        mut lines: tokio::sync::mpsc::Receiver<Outgoing>,
     ) {
         let (mut sink, mut source) = wire.split();
         let writing = async {
             while let Some(line) = lines.recv().await {
-                let Ok(text) = serde_json::to_string(&line) else {
+                let Ok(text) = serde_json::to_string(&line.message) else {
                     continue;
                 };
                 if sink.send(text).await.is_err() {
@@ -174,7 +192,7 @@ impl RemoteAgents {
 
     async fn receive(self: &Arc<Self>, agent: &Arc<LiveAgent>, connection: u64, line: FromRunner) {
         match line {
-            FromRunner::Hello { .. } => {}
+            FromRunner::Hello { .. } | FromRunner::Unknown => {}
             FromRunner::Ready => agent.channel.ready(),
             FromRunner::Broken { message } => agent.channel.broken(message),
             FromRunner::Said { n, turn, what } => {
@@ -216,6 +234,11 @@ impl RemoteAgents {
             }
         });
         let command = match asked {
+            Some(question) if question.is_about_call() => {
+                // The agent's own process could type it.
+                let message = "a call of a page's tool waits for approval; answer in the chat";
+                return Err(message.to_owned());
+            }
             Some(question) => {
                 // The agent's own process could type it.
                 refuse_lasting(&text).map_err(|error| error.message)?;

@@ -1,6 +1,6 @@
 //! A small agent that implements the agent side of the Agent Client Protocol, for tests and experiments.
 //!
-//! It does what the last part of a prompt says: `echo WORDS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage USED
+//! It does what the last part of a prompt says: `echo WORDS`, `page TOOL ARGUMENTS`, `parts`, `tool`, `late`, `ask`, `plan`, `usage USED
 //! WINDOW`, `hang`, `stuck`, `junk`, `refuse`, `crash`. With `--silent` it never answers, with `--die` it exits at
 //! once, with `--load` it can load a session, with `--login` it requires a login, and with `--child=SECONDS` it starts
 //! a process that sleeps this long.
@@ -11,7 +11,10 @@
     reason = "an example prints for the person who runs it"
 )]
 
-use std::sync::{Arc, Mutex};
+use std::{
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
 
 use agent_client_protocol::{
     Agent, ByteStreams, Client, Error, Result, on_receive_notification, on_receive_request,
@@ -28,7 +31,12 @@ use agent_client_protocol::{
         },
     },
 };
-use tokio::sync::Notify;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+    sync::Notify,
+};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 #[tokio::main(flavor = "current_thread")]
@@ -167,6 +175,10 @@ async fn work(
             }
         }
         "servers" => session.push(&servers)?,
+        "page" => {
+            let (tool, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
+            session.push(&page(&servers, tool, arguments).await)?;
+        }
         "parts" => session.push(&texts.join(" | "))?,
         "where" => session.push(&std::env::current_dir().unwrap().display().to_string())?,
         "env" => {
@@ -258,4 +270,59 @@ async fn work(
         _ => session.push("unknown")?,
     }
     Ok(StopReason::EndTurn)
+}
+
+/// Calls a tool of the MCP server `pages`, after it has listed its tools; both answers.
+async fn page(servers: &str, tool: &str, arguments: &str) -> String {
+    let servers: Vec<Value> = serde_json::from_str(servers).unwrap();
+    let Some(server) = servers.iter().find(|server| server["name"] == "pages") else {
+        return "no pages".to_owned();
+    };
+    let args = server["args"].as_array().unwrap().iter();
+    let mut child = Command::new(server["command"].as_str().unwrap())
+        .args(args.map(|word| word.as_str().unwrap()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut output = BufReader::new(output).lines();
+    let arguments: Value = serde_json::from_str(arguments).unwrap();
+    let info = json!({ "name": "trial", "version": "1" });
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
+    let mut answers = Vec::new();
+    for (id, method, params) in [
+        (1, "initialize", hello),
+        (0, "notifications/initialized", json!({})),
+        (2, "tools/list", json!({})),
+        (
+            3,
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        ),
+    ] {
+        let mut message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        if id > 0 {
+            message["id"] = json!(id);
+        }
+        input
+            .write_all(format!("{message}\n").as_bytes())
+            .await
+            .unwrap();
+        if id == 0 {
+            continue;
+        }
+        let answer = loop {
+            let Some(line) = output.next_line().await.unwrap() else {
+                return "the server ended".to_owned();
+            };
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == id {
+                break line;
+            }
+        };
+        answers.push(answer);
+    }
+    answers[1..].join("\n")
 }

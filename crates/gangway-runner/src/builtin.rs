@@ -4,18 +4,20 @@ use std::{ffi::OsString, sync::Arc};
 
 use futures_util::{StreamExt, future::BoxFuture};
 use gangway_agents::{
-    builtin::{CONTEXT_CHARS, PAST_RESULT, failed, fitting, used, user_message},
+    builtin::{failed, used, user_message},
     router::route,
-    run::{Listener, RunError, Task, past_result, run},
+    run::{Listener, RunError, Task, run},
 };
 use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall};
+use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider};
 use serde_json::Value;
 
 use super::{
-    brief::{SUMMARIZE, handed_over, instructions, trimmed},
+    brief::{SUMMARIZE, instructions, trimmed},
+    conversation::ModelConversation,
     executor::{Executor, Prompt, TurnSink},
+    pages::{Pages, TurnTools},
     transcript::transcript,
     wire::Setup,
 };
@@ -28,6 +30,11 @@ pub trait BuiltinFactory: Send + Sync {
     /// The MCP servers of the project, for agents that run such servers themselves; the returned function may block.
     fn servers(&self, _setup: &Setup) -> Servers {
         Arc::new(Vec::new)
+    }
+
+    /// The command that connects an MCP client over stdio to the socket that is appended to it.
+    fn page_server(&self) -> Option<Vec<OsString>> {
+        None
     }
 
     /// The guard command, which kills a program when this process is killed.
@@ -51,6 +58,11 @@ pub trait OwnTools: Toolbox {
     fn open(&self);
 
     fn close(&self) -> BoxFuture<'_, ()>;
+
+    /// The result of a page's tool as the model gets it: truncated if it is long, and readable with the reader.
+    fn bounded(&self, _session: SessionId, result: Value) -> Value {
+        result
+    }
 }
 
 pub struct Builtin {
@@ -59,11 +71,12 @@ pub struct Builtin {
     session: SessionId,
     instructions: Message,
     past: ModelConversation,
+    pages: Arc<Pages>,
 }
 
 impl Builtin {
     #[must_use]
-    pub fn new(setup: &Setup, parts: BuiltinParts) -> Self {
+    pub fn new(setup: &Setup, parts: BuiltinParts, pages: Arc<Pages>) -> Self {
         let instructions = format!(
             "{}\n\nYou work in the project {}, in the folder {}.",
             instructions(setup),
@@ -76,6 +89,7 @@ impl Builtin {
             session: SessionId::new(),
             instructions: Message::System(instructions),
             past: ModelConversation::default(),
+            pages,
         }
     }
 
@@ -85,8 +99,9 @@ impl Builtin {
         sink: &TurnSink,
     ) -> Result<Option<Usage>, AgentError> {
         self.past.prompt(user_message(&prompt.text, &prompt.source));
-        let toolbox: &dyn Toolbox = &*self.parts.tools;
-        let mut tools = toolbox.tools(self.session, &prompt.text).await;
+        let own = &*self.parts.tools;
+        let toolbox = TurnTools::new(own, self.session, &prompt.text, &self.pages, sink).await;
+        let mut tools = toolbox.all();
         let used = used(&self.past.messages);
         let route = route(&prompt.text, &tools);
         tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
@@ -103,11 +118,12 @@ impl Builtin {
         };
         let mut hearing = TurnListener {
             sink,
+            tools: &toolbox,
             past: &mut self.past,
             models: &*self.parts.models,
             model: self.model.as_deref(),
         };
-        let finished = run(&*self.parts.models, toolbox, task, &mut hearing).await;
+        let finished = run(&*self.parts.models, &toolbox, task, &mut hearing).await;
         let finished = finished.map_err(|broken| match broken {
             RunError::Model(error) => failed(error),
             RunError::Listener(never) => match never {},
@@ -198,96 +214,12 @@ impl Executor for Builtin {
     }
 }
 
-/// The conversation for the model.
-#[derive(Default)]
-struct ModelConversation {
-    messages: Vec<Message>,
-    /// Whether the last message is still being streamed.
-    open: bool,
-    calls: u64,
-}
-
-impl ModelConversation {
-    /// Replaces everything by a summary. Some models require every message to be answered before the next one.
-    fn begin_with(&mut self, summary: &str) {
-        self.open = false;
-        self.messages = vec![
-            Message::User(handed_over(summary)),
-            Message::Assistant {
-                text: "I have read the summary.".into(),
-                calls: Vec::new(),
-                fields: Default::default(),
-            },
-        ];
-    }
-
-    fn prompt(&mut self, prompt: Message) {
-        self.open = false;
-        self.messages.push(prompt);
-        self.messages = fitting(std::mem::take(&mut self.messages), CONTEXT_CHARS);
-    }
-
-    fn token(&mut self, more: &str) {
-        match self.messages.last_mut() {
-            Some(Message::Assistant { text, .. }) if self.open => text.push_str(more),
-            _ => self.messages.push(Message::Assistant {
-                text: more.to_owned(),
-                calls: Vec::new(),
-                fields: Default::default(),
-            }),
-        }
-        self.open = true;
-    }
-
-    /// Records a call, with a placeholder result in case it is interrupted.
-    fn call(&mut self, tool: &ToolName, arguments: &Value) -> String {
-        self.open = false;
-        self.calls += 1;
-        let (id, name) = (format!("call_{}", self.calls), tool.to_string());
-        self.messages.push(Message::Assistant {
-            text: String::new(),
-            calls: vec![ToolCall {
-                id: id.clone(),
-                name: name.clone(),
-                arguments: arguments.clone(),
-            }],
-            fields: Default::default(),
-        });
-        self.messages.push(Message::Tool {
-            call: id.clone(),
-            name,
-            content: "This call was interrupted.".into(),
-            failed: true,
-        });
-        id
-    }
-
-    fn result(&mut self, id: &str, result: &Result<Value, ToolError>) {
-        let text = match result {
-            Ok(value) => past_result(value),
-            Err(error) => error.to_string(),
-        };
-        let found = self.messages.iter_mut().rev().find_map(|one| match one {
-            Message::Tool {
-                call,
-                content,
-                failed,
-                ..
-            } if call == id => Some((content, failed)),
-            _ => None,
-        });
-        if let Some((content, failed)) = found {
-            *content = text.chars().take(PAST_RESULT).collect();
-            *failed = result.is_err();
-        }
-    }
-}
-
 /// The listener cannot fail.
 enum Never {}
 
 struct TurnListener<'a> {
     sink: &'a TurnSink,
+    tools: &'a TurnTools<'a>,
     past: &'a mut ModelConversation,
     models: &'a dyn Provider,
     model: Option<&'a str>,
@@ -295,7 +227,8 @@ struct TurnListener<'a> {
 
 impl Listener for TurnListener<'_> {
     type Error = Never;
-    type Call = (u32, String);
+    /// Its number and its id; the calls of page tools are numbered when they are made.
+    type Call = (Option<u32>, String);
 
     async fn token(&mut self, text: &str) -> Result<(), Never> {
         self.past.token(text);
@@ -308,18 +241,23 @@ impl Listener for TurnListener<'_> {
         Ok(())
     }
 
-    async fn call(&mut self, tool: &ToolName, arguments: &Value) -> Result<(u32, String), Never> {
+    async fn call(&mut self, tool: &ToolName, arguments: &Value) -> Result<Self::Call, Never> {
         let id = self.past.call(tool, arguments);
-        Ok((self.sink.call(&tool.to_string(), arguments).await, id))
+        if self.tools.is_of_page(tool) {
+            return Ok((None, id));
+        }
+        let call = self.sink.call(&tool.to_string(), arguments).await;
+        Ok((Some(call), id))
     }
 
     async fn result(
         &mut self,
-        (call, id): (u32, String),
+        (call, id): Self::Call,
         tool: &ToolName,
         result: &Result<Value, ToolError>,
     ) -> Result<(), Never> {
         self.past.result(&id, result);
+        let Some(call) = call else { return Ok(()) };
         let message = result.as_ref().map_err(ToString::to_string);
         let text = message.as_ref().map(|value| *value).map_err(String::as_str);
         self.sink.result(call, &tool.to_string(), text).await;
@@ -332,56 +270,5 @@ impl Listener for TurnListener<'_> {
             .context(input.saturating_add(output), window)
             .await;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_that_was_cut_off_is_reported_and_one_that_answered_is_not() {
-        let mut past = ModelConversation::default();
-        past.prompt(Message::User("Hi".into()));
-        past.token("One ");
-        past.token("moment.");
-        let tool: ToolName = "files/read".parse().unwrap();
-        let first = past.call(&tool, &serde_json::json!({}));
-        let second = past.call(&tool, &serde_json::json!({ "a": 1 }));
-        past.result(&second, &Ok(Value::String("text".into())));
-        past.token("Done.");
-        let shown: Vec<String> = past
-            .messages
-            .iter()
-            .map(|message| match message {
-                Message::System(text) | Message::User(text) => text.clone(),
-                Message::Assistant { text, calls, .. } => format!("{text}{}", calls.len()),
-                Message::Tool {
-                    content, failed, ..
-                } => format!("{content} {failed}"),
-                Message::Images(images) => images.len().to_string(),
-            })
-            .collect();
-        let wanted = [
-            "Hi",
-            "One moment.0",
-            "1",
-            "This call was interrupted. true",
-            "1",
-            "text false",
-            "Done.0",
-        ];
-        assert_eq!(shown, wanted);
-        assert_ne!(first, second);
-    }
-
-    #[test]
-    fn the_oldest_words_go_first_when_there_are_too_many() {
-        let mut past = ModelConversation::default();
-        for n in 0..10 {
-            past.prompt(Message::User(format!("{n}{}", "x".repeat(100_000))));
-        }
-        assert!(past.messages.len() < 5 && past.messages.len() > 1);
-        assert!(matches!(past.messages.last(), Some(Message::User(text)) if text.starts_with('9')));
     }
 }

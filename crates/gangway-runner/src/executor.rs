@@ -1,12 +1,18 @@
 //! The executor of turns in a runner, and the sink for their events.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 use futures_util::future::BoxFuture;
-use gangway_core::{AgentError, Source, Usage};
+use gangway_core::{AgentError, Source, ToolName, Usage};
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
 
 use super::{gauge::Gauge, outbox::Outbox, pane::Pane, wire::TurnEvent};
 
@@ -64,15 +70,11 @@ pub struct TurnSink {
     turn: u64,
     outbox: Arc<Outbox>,
     pane: Pane,
-    counts: Arc<Mutex<Counts>>,
+    /// The number of the last call; locked while one is put into the outbox, so that they are in order there.
+    calls: Arc<AsyncMutex<u32>>,
+    asked: Arc<AtomicU32>,
     questions: Questions,
     gauge: Arc<Gauge>,
-}
-
-#[derive(Default)]
-struct Counts {
-    calls: u32,
-    questions: u32,
 }
 
 /// Open questions, by turn and number.
@@ -113,7 +115,8 @@ impl TurnSink {
             turn,
             outbox,
             pane,
-            counts: Arc::default(),
+            calls: Arc::default(),
+            asked: Arc::default(),
             questions,
             gauge,
         }
@@ -146,11 +149,9 @@ impl TurnSink {
 
     /// A tool call; returns its number, for the result.
     pub async fn call(&self, tool: &str, arguments: &Value) -> u32 {
-        let call = {
-            let mut counts = self.counts.lock();
-            counts.calls += 1;
-            counts.calls
-        };
+        let mut last = self.calls.lock().await;
+        *last += 1;
+        let call = *last;
         let (tool, arguments) = (cut(tool, 256), bounded(arguments));
         self.push(TurnEvent::Call {
             call,
@@ -159,6 +160,40 @@ impl TurnSink {
         })
         .await;
         call
+    }
+
+    /// A call of a page's tool, which the server makes; `open` gets its number first, and may prevent it.
+    pub(super) async fn page_call<T>(
+        &self,
+        tool: &ToolName,
+        arguments: &Value,
+        connection: u64,
+        open: impl FnOnce(u32) -> Option<T>,
+    ) -> Option<T> {
+        let mut last = self.calls.lock().await;
+        let opened = open(*last + 1)?;
+        *last += 1;
+        self.push(TurnEvent::PageCall {
+            call: *last,
+            tool: tool.to_string(),
+            arguments: arguments.clone(),
+            connection,
+        })
+        .await;
+        Some(opened)
+    }
+
+    /// Shows a result in the pane only: the server knows it.
+    pub(super) fn show_result(&self, call: u32, tool: &str, result: Result<&Value, &str>) {
+        self.pane.show(&TurnEvent::Result {
+            call,
+            tool: tool.to_owned(),
+            result: result.map(bounded).map_err(str::to_owned),
+        });
+    }
+
+    pub(super) fn turn(&self) -> u64 {
+        self.turn
     }
 
     pub async fn result(&self, call: u32, tool: &str, result: Result<&Value, &str>) {
@@ -186,11 +221,7 @@ impl TurnSink {
 
     /// Asks the user and waits for the answer, however long it takes.
     pub async fn ask(&self, text: &str, options: &[String]) -> String {
-        let question = {
-            let mut counts = self.counts.lock();
-            counts.questions += 1;
-            counts.questions
-        };
+        let question = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         let answer = self.questions.wait(self.turn, question);
         let options = options.iter().take(64).map(|option| cut(option, 1024));
         self.push(TurnEvent::Question {
@@ -245,7 +276,9 @@ fn boundary(text: &str, most: usize) -> usize {
         .unwrap_or(0)
 }
 
-fn bounded(value: &Value) -> Value {
+/// A value as it is logged.
+#[must_use]
+pub fn bounded(value: &Value) -> Value {
     let text = value.to_string();
     if text.len() <= VALUE_BYTES {
         return value.clone();

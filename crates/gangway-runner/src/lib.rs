@@ -5,10 +5,13 @@ pub mod acp;
 mod brief;
 pub mod builtin;
 mod child;
+mod conversation;
 pub mod executor;
 pub mod gauge;
 mod link;
 pub mod outbox;
+mod page_server;
+pub mod pages;
 pub mod pane;
 pub mod terminal;
 pub mod tmux;
@@ -17,13 +20,20 @@ pub mod typing;
 pub mod wire;
 mod work;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use builtin::BuiltinFactory;
 use executor::{Executor, Questions};
 use gauge::Gauge;
 use link::{Link, LinkEvent};
 use outbox::{OUTBOX_BYTES, Outbox};
+use page_server::PageServer;
+use pages::Pages;
 pub use pane::Pane;
 use tokio::sync::{mpsc, oneshot};
 use wire::{Brain, FromRunner, Setup, ToRunner};
@@ -63,6 +73,8 @@ pub async fn run(
         work: None,
         early: None,
         gauge: Arc::default(),
+        pages: Arc::default(),
+        page_socket: ticket.with_file_name("pages.sock"),
     };
     let ended = tokio::select! {
         ended = runner.live(workshop, &mut typed) => ended,
@@ -84,6 +96,9 @@ struct Runner {
     /// A message that arrived before the executor was ready.
     early: Option<(u64, executor::Prompt)>,
     gauge: Arc<Gauge>,
+    pages: Arc<Pages>,
+    /// Where an ACP agent finds them.
+    page_socket: PathBuf,
 }
 
 type Starting = tokio::task::JoinHandle<(Box<dyn Executor>, Result<(), String>)>;
@@ -105,7 +120,7 @@ impl Runner {
                         self.greet(&setup);
                         self.gauge = Arc::new(Gauge::new(setup.context.clone()));
                         self.link.fresh.send_replace(false);
-                        match make(&setup, workshop) {
+                        match self.make(&setup, workshop) {
                             Ok(executor) => starting = Some(start(executor)),
                             Err(message) => return self.broken(message).await,
                         }
@@ -115,7 +130,10 @@ impl Runner {
                             return ended;
                         }
                     }
-                    Some(LinkEvent::Away) => self.pane.state("the server is unreachable; work continues"),
+                    Some(LinkEvent::Away) => {
+                        self.pages.disconnected();
+                        self.pane.state("the server is unreachable; work continues");
+                    }
                     Some(LinkEvent::Gone(why)) => return Err(RunnerError::NoTicket(why)),
                     None => return Ok(()),
                 },
@@ -150,6 +168,61 @@ impl Runner {
             setup.project,
             setup.folder.display()
         ));
+    }
+
+    fn make(
+        &self,
+        setup: &Setup,
+        workshop: &dyn BuiltinFactory,
+    ) -> Result<Box<dyn Executor>, String> {
+        if !setup.folder.is_dir() {
+            return Err(format!(
+                "the folder of project {} does not exist: {}",
+                setup.project,
+                setup.folder.display()
+            ));
+        }
+        Ok(match &setup.brain {
+            Brain::Builtin => {
+                let parts = workshop.parts(setup)?;
+                Box::new(builtin::Builtin::new(setup, parts, Arc::clone(&self.pages)))
+            }
+            Brain::Acp { command, env } => {
+                let (guard, servers) = (workshop.guard(), workshop.servers(setup));
+                let pages = workshop
+                    .page_server()
+                    .and_then(|command| self.serve_pages(command));
+                Box::new(acp::Acp::new(setup, command, env, guard, servers, pages))
+            }
+            Brain::Terminal {
+                command,
+                env,
+                prompt,
+                quiet_ms,
+            } => Box::new(terminal::Terminal::new(
+                setup,
+                command,
+                env,
+                prompt.as_deref(),
+                *quiet_ms,
+            )?),
+            Brain::Adopted(adopted) => Box::new(terminal::Terminal::adopt(setup, adopted)?),
+        })
+    }
+
+    /// The tools of pages as an MCP server for an ACP agent, with the command that connects it.
+    fn serve_pages(&self, mut command: Vec<OsString>) -> Option<(PageServer, Vec<OsString>)> {
+        match PageServer::open(&self.page_socket, Arc::clone(&self.pages)) {
+            Ok(server) => {
+                command.push(server.socket().into());
+                Some((server, command))
+            }
+            Err(error) => {
+                let state = format!("the tools of open pages are not available: {error}");
+                self.pane.state(&state);
+                None
+            }
+        }
     }
 
     fn ready(&mut self, executor: Box<dyn Executor>) {
@@ -198,8 +271,13 @@ impl Runner {
                 self.pane
                     .state("the context will be compacted with the next message");
             }
+            ToRunner::PageTools { connection, tools } => self.pages.listed(connection, tools),
+            ToRunner::PageResult { turn, call, result } => {
+                self.pages.answered(turn, call, result);
+            }
             ToRunner::Refused { message } => return Some(Err(RunnerError::Refused(message))),
             ToRunner::End => return Some(Ok(())),
+            ToRunner::Unknown => {}
         }
         None
     }
@@ -234,36 +312,6 @@ async fn executor_failed(work: &mut Option<Work>) {
         Some(work) => work.broke_down().await,
         None => std::future::pending().await,
     }
-}
-
-fn make(setup: &Setup, workshop: &dyn BuiltinFactory) -> Result<Box<dyn Executor>, String> {
-    if !setup.folder.is_dir() {
-        return Err(format!(
-            "the folder of project {} does not exist: {}",
-            setup.project,
-            setup.folder.display()
-        ));
-    }
-    Ok(match &setup.brain {
-        Brain::Builtin => Box::new(builtin::Builtin::new(setup, workshop.parts(setup)?)),
-        Brain::Acp { command, env } => {
-            let (guard, servers) = (workshop.guard(), workshop.servers(setup));
-            Box::new(acp::Acp::new(setup, command, env, guard, servers))
-        }
-        Brain::Terminal {
-            command,
-            env,
-            prompt,
-            quiet_ms,
-        } => Box::new(terminal::Terminal::new(
-            setup,
-            command,
-            env,
-            prompt.as_deref(),
-            *quiet_ms,
-        )?),
-        Brain::Adopted(adopted) => Box::new(terminal::Terminal::adopt(setup, adopted)?),
-    })
 }
 
 /// A task that is aborted on drop.

@@ -66,6 +66,8 @@ struct LinkTask {
     pending: Option<OutOfTurn>,
     ready: watch::Receiver<bool>,
     fresh: watch::Receiver<bool>,
+    /// How many there have been.
+    connections: u64,
 }
 
 enum Disconnect {
@@ -92,6 +94,7 @@ impl Link {
             pending: None,
             ready: ready_out,
             fresh: fresh_out,
+            connections: 0,
         };
         Self {
             heard: received,
@@ -135,11 +138,13 @@ impl LinkTask {
         };
         let (input, output) = stream.into_split();
         let (mut input, mut output) = (BufReader::new(input), BufWriter::new(output));
+        self.connections += 1;
         let hello = FromRunner::Hello {
             agent: ticket.agent.clone(),
             token: ticket.token.clone(),
             pid: std::process::id(),
             fresh: *self.fresh.borrow(),
+            connection: Some(self.connections),
         };
         let greeting = async {
             write(&mut output, &hello).await?;

@@ -143,8 +143,14 @@ fn drawn(drawing: &PaneOutput, open: &mut bool) -> String {
 fn did(what: &TurnEvent) -> Option<String> {
     Some(match what {
         TurnEvent::Taken => format!("{DIM}─ working{PLAIN}"),
-        TurnEvent::Delta { .. } | TurnEvent::MessageEnd | TurnEvent::Context { .. } => return None,
+        TurnEvent::Delta { .. }
+        | TurnEvent::MessageEnd
+        | TurnEvent::Context { .. }
+        | TurnEvent::Unknown => return None,
         TurnEvent::Call {
+            tool, arguments, ..
+        }
+        | TurnEvent::PageCall {
             tool, arguments, ..
         } => format!(
             "{YELLOW}▸ {}{PLAIN} {DIM}{}{PLAIN}",

@@ -9,6 +9,9 @@ use serde_json::Value;
 /// The longest line: the largest message of a user, escaped, fits into it.
 pub const LINE_BYTES: usize = 32 << 20;
 
+/// Bytes of the arguments of a page's tool.
+pub const PAGE_ARGUMENTS: usize = 512 << 10;
+
 /// How a runner finds its server; in a file that only its owner can read.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Ticket {
@@ -31,6 +34,9 @@ pub enum FromRunner {
         pid: u32,
         /// Whether it still needs its setup.
         fresh: bool,
+        /// The number of the connection, which counts up; absent for runners that know no page tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        connection: Option<u64>,
     },
     /// The executor has started and can take messages.
     Ready,
@@ -48,6 +54,9 @@ pub enum FromRunner {
     },
     /// The operator typed a message into the pane.
     Typed { text: String },
+    /// A message of a newer version, which is ignored.
+    #[serde(other)]
+    Unknown,
 }
 
 /// An event of a turn.
@@ -69,10 +78,21 @@ pub enum TurnEvent {
         tool: String,
         arguments: Value,
     },
+    /// The result of a call that the runner made, or why one of a page's tool has none here.
     Result {
         call: u32,
         tool: String,
         result: Result<Value, String>,
+    },
+    /// A call of a page's tool, which the server makes and logs.
+    PageCall {
+        /// Counted with the other calls of the turn.
+        call: u32,
+        /// `server/tool`
+        tool: String,
+        arguments: Value,
+        /// The connection that it belongs to. It is not made over a later one: the runner has given it up by then.
+        connection: u64,
     },
     Question {
         /// Counts the questions of the turn from 1.
@@ -102,6 +122,9 @@ pub enum TurnEvent {
         /// Whether the same message may work later.
         retryable: bool,
     },
+    /// An event of a newer version, which is ignored.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A message of the server.
@@ -146,8 +169,32 @@ pub enum ToRunner {
     },
     /// Compact the context with the next message, however full the window is.
     HandOver,
+    /// All tools of the open pages of the agent's session, in place of those before.
+    PageTools {
+        /// The runner's connection that calls of them belong to.
+        connection: u64,
+        tools: Vec<PageTool>,
+    },
+    /// The result of a call of a page's tool; sent once, on the connection of the call.
+    PageResult {
+        turn: u64,
+        call: u32,
+        result: Result<Value, String>,
+    },
     /// Finish and exit.
     End,
+    /// A message of a newer version, which is ignored.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A tool of an open page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PageTool {
+    /// `server/tool`
+    pub name: String,
+    pub description: String,
+    pub input_schema: Value,
 }
 
 /// The configuration of a runner.

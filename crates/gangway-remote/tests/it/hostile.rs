@@ -3,15 +3,11 @@
 use std::process::Command;
 
 use gangway_runner::wire::{FromRunner, Ticket, ToRunner, TurnEvent};
+use gangway_testing::runner_client::{NOBODY, Runner};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{
-    TestAgent, Yard, answered,
-    by_hand::{NOBODY, Runner},
-    create_request,
-    model::Model,
-};
+use super::{TestAgent, Yard, answered, create_request, model::Model};
 
 async fn by_hand() -> (Yard, TestAgent, Runner, u64) {
     let remote = Yard::with_program(NOBODY, |_| {}).await;

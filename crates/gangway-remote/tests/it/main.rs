@@ -7,7 +7,6 @@
 )]
 
 mod adopting;
-mod by_hand;
 mod confined;
 mod creating;
 mod ending;

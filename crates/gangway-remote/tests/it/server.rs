@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc, time::Duration};
 
-use gangway_core::{Agent, Agents, Hub, Limits};
+use futures_util::future::{BoxFuture, ready};
+use gangway_core::{Agent, Agents, Hub, Limits, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_http::routes::Routes;
 use gangway_remote::{
     AGENT, LiveAgents, RemoteAgents, RemoteConfig, RemoteSettings, RemoteState, RunnerAgent,
-    Services,
+    Services, SessionPages,
     config::{PersonaConfig, ProjectConfig},
     routes::routes,
 };
@@ -17,8 +18,9 @@ use gangway_testing::{
     sessions::HasSessions,
 };
 use gangway_workspaces::{Sessions, Workspaces};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 /// How long a stop waits for agents that are being made.
@@ -133,7 +135,10 @@ impl Service for RemoteService {
     async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
         let stop = parts.http.stop.clone();
         let live = LiveAgents::load(&parts.store, &stop).await.unwrap();
-        let agent: Arc<dyn Agent> = Arc::new(RunnerAgent(Arc::clone(&live)));
+        let agent: Arc<dyn Agent> = Arc::new(RunnerAgent {
+            live: Arc::clone(&live),
+            pages: Arc::<NoPages>::default(),
+        });
         let agents = Agents::new([(AGENT.to_owned(), agent)].into(), AGENT).unwrap();
         let mut limits = Limits::default();
         limits.queued_prompts = config.queued_prompts.unwrap_or(limits.queued_prompts);
@@ -149,6 +154,7 @@ impl Service for RemoteService {
         let services = Services {
             live,
             hub: Arc::clone(&hub),
+            pages: Arc::<NoPages>::default(),
             workspaces: Arc::clone(&workspaces),
             models,
             runner_settings: Box::new(move || Ok(message.clone())),
@@ -187,6 +193,35 @@ impl RemoteService {
             hub.recover().await.unwrap();
             remote.accept_runners().await;
         });
+    }
+}
+
+/// Sessions without pages: those of the whole server are tested with it.
+#[derive(Default)]
+struct NoPages(watch::Sender<u64>);
+
+impl Toolbox for NoPages {
+    fn tools<'a>(&'a self, _: SessionId, _: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
+        Box::pin(ready(Vec::new()))
+    }
+
+    fn call(
+        &self,
+        _: SessionId,
+        tool: ToolName,
+        _: Value,
+    ) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(ready(Err(ToolError::NotFound(tool))))
+    }
+}
+
+impl SessionPages for NoPages {
+    fn last_tools(&self, _: SessionId) -> Vec<Arc<Tool>> {
+        Vec::new()
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
     }
 }
 

@@ -1,15 +1,13 @@
 //! What an agent is doing, asked for and followed.
 
 use gangway_runner::wire::{ToRunner, TurnEvent};
-use gangway_testing::sse::Frame;
+use gangway_testing::{
+    runner_client::{NOBODY, Runner},
+    sse::Frame,
+};
 use serde_json::{Value, json};
 
-use super::{
-    TestAgent, Yard, answered,
-    by_hand::{NOBODY, Runner},
-    create_request,
-    model::Model,
-};
+use super::{TestAgent, Yard, answered, create_request, model::Model};
 
 fn states(frames: &[Frame]) -> Vec<String> {
     let states = frames.iter().filter(|frame| frame.event == "agent.state");

@@ -27,7 +27,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     super::child::{Program, StderrTail},
-    servers::supported,
+    servers::{of_pages, supported},
 };
 
 /// The longest line: the contents of a file fit in.
@@ -74,6 +74,8 @@ impl Drop for Connection {
 pub(super) struct SessionSetup {
     pub(super) folder: PathBuf,
     pub(super) servers: Vec<ServerSpec>,
+    /// The command of the server with the tools of open pages.
+    pub(super) pages: Option<Vec<OsString>>,
     /// The earlier session, loaded if the agent supports it.
     pub(super) session: Option<SessionId>,
 }
@@ -283,7 +285,9 @@ async fn greet(to: ConnectionTo<Agent>, place: SessionSetup) -> Result<AcpSessio
     })?;
     let logins = able.auth_methods.iter();
     let logins = logins.map(|method| method.name().to_owned()).collect();
-    let servers = supported(place.servers, &able.agent_capabilities.mcp_capabilities);
+    let mut servers = supported(place.servers, &able.agent_capabilities.mcp_capabilities);
+    let pages = place.pages.and_then(|command| of_pages(command, &servers));
+    servers.extend(pages);
     if let Some(session) = place
         .session
         .filter(|_| able.agent_capabilities.load_session)

@@ -19,6 +19,7 @@ use super::{
     brief::{SUMMARIZE, SUMMARY_BYTES, handed_over, instructions, trimmed},
     builtin::Servers,
     executor::{Executor, Prompt, TurnSink, failed},
+    page_server::PageServer,
     wire::Setup,
 };
 use gangway_agents::builtin::user_text;
@@ -32,6 +33,8 @@ pub struct Acp {
     folder: PathBuf,
     guard: Vec<OsString>,
     servers: Servers,
+    /// The tools of open pages, and the command that connects the agent to them.
+    pages: Option<(PageServer, Vec<OsString>)>,
     instructions: String,
     /// The summary of the previous session, if the context was compacted.
     summary: Option<String>,
@@ -47,12 +50,13 @@ pub struct Acp {
 
 impl Acp {
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         setup: &Setup,
         command: &[String],
         env: &BTreeMap<String, String>,
         guard: Vec<OsString>,
         servers: Servers,
+        pages: Option<(PageServer, Vec<OsString>)>,
     ) -> Self {
         Self {
             command: command.to_vec(),
@@ -60,6 +64,7 @@ impl Acp {
             folder: setup.folder.clone(),
             guard,
             servers,
+            pages,
             instructions: instructions(setup),
             summary: None,
             connection: None,
@@ -78,6 +83,7 @@ impl Acp {
         let place = SessionSetup {
             folder: folder.clone(),
             servers: servers.unwrap_or_default(),
+            pages: self.pages.as_ref().map(|(_, command)| command.clone()),
             session: self.session.clone(),
         };
         let opened = Connection::open(command, env, &self.guard, place).await?;
@@ -133,6 +139,7 @@ impl Acp {
         }
         blocks.push(user_text(&prompt.text, &prompt.source).into());
         connection.prompt(blocks).map_err(failed)?;
+        let _turn = self.pages.as_ref().map(|(server, _)| server.turn(sink));
         let mut updates = Updates::default();
         let mut answers = FuturesUnordered::new();
         let over = loop {

@@ -1,7 +1,7 @@
 //! MCP servers in the form that ACP agents get when a session opens.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -9,6 +9,9 @@ use agent_client_protocol::v1::schema::{
     EnvVariable, HttpHeader, McpCapabilities, McpServer, McpServerHttp, McpServerStdio,
 };
 use gangway_mcp::{ServerSpec, Transport};
+
+/// The name of the server with the tools of open pages.
+const PAGES: &str = "pages";
 
 /// Those that the agent supports.
 pub(super) fn supported(specs: Vec<ServerSpec>, able: &McpCapabilities) -> Vec<McpServer> {
@@ -43,6 +46,22 @@ fn one(spec: ServerSpec, able: &McpCapabilities) -> Option<McpServer> {
         }
         Transport::Http { .. } => None,
     }
+}
+
+/// The server with the tools of open pages, named apart from the others.
+pub(super) fn of_pages(command: Vec<OsString>, others: &[McpServer]) -> Option<McpServer> {
+    let mut words = command.into_iter();
+    let program = PathBuf::from(words.next()?);
+    let args: Option<Vec<String>> = words.map(|word| word.into_string().ok()).collect();
+    let is_taken = others.iter().any(|server| match server {
+        McpServer::Stdio(server) => server.name == PAGES,
+        McpServer::Http(server) => server.name == PAGES,
+        _ => false,
+    });
+    let name = if is_taken { "gangway-pages" } else { PAGES };
+    Some(McpServer::Stdio(
+        McpServerStdio::new(name, program).args(args?),
+    ))
 }
 
 /// The absolute path of a program, which the protocol requires.

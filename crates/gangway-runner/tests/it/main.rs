@@ -8,6 +8,7 @@
 mod acp;
 mod context;
 mod model;
+mod pages;
 mod panes;
 mod processes;
 mod resuming;
