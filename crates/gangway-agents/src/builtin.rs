@@ -281,6 +281,8 @@ fn past(entry: Entry) -> Vec<Message> {
             .collect(),
         EntryBody::Asked { .. }
         | EntryBody::PageCall { .. }
+        // Shown to the person; what others write must not instruct the model.
+        | EntryBody::PageMessage { .. }
         | EntryBody::Notice { .. }
         | EntryBody::Failed { .. }
         | EntryBody::Ended { .. } => Vec::new(),

@@ -1,12 +1,18 @@
 //! An agent that answers from a YAML script, for tests, demos and screenshots.
 
-use std::{path::Path, sync::OnceLock, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use gangway_core::{Agent, AgentError, Readiness, Turn, Usage};
+use gangway_core::{Agent, AgentError, Readiness, ToolName, Toolbox, Turn, Usage};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::run::call_one;
 
 /// The script of the demo agent, which every server has.
 const DEMO: &str = include_str!("demo.yaml");
@@ -33,6 +39,7 @@ enum Step {
     Delta(Delta),
     Pause(Pause),
     Tool(ToolStep),
+    Call(CallStep),
     Ask(AskStep),
     Notice(NoticeStep),
     Error(ErrorStep),
@@ -82,6 +89,22 @@ struct Tool {
     error: Option<String>,
     #[serde(default)]
     takes_ms: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallStep {
+    call: Call,
+}
+
+/// A real call of a tool that the chat offers, where a `tool` step only shows one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    /// `SERVER/TOOL`, or only the tool if it is the only one of this name.
+    name: String,
+    #[serde(default)]
+    arguments: Value,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -143,6 +166,7 @@ pub struct ScriptError {
 pub struct Scripted {
     script: Script,
     matchers: OnceLock<Vec<Option<Regex>>>,
+    tools: Option<Arc<dyn Toolbox>>,
 }
 
 impl Scripted {
@@ -182,7 +206,15 @@ impl Scripted {
         Ok(Self {
             script,
             matchers: OnceLock::new(),
+            tools: None,
         })
+    }
+
+    /// The tools for its `call` steps.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Arc<dyn Toolbox>) -> Self {
+        self.tools = Some(tools);
+        self
     }
 
     fn steps_for(&self, prompt: &str) -> Option<&[Step]> {
@@ -198,6 +230,29 @@ impl Scripted {
             .zip(matchers)
             .find(|(_, matcher)| matches(matcher));
         found.map(|(reply, _)| reply.steps.as_slice())
+    }
+
+    /// Makes a call, if the person approves it; a call that fails ends the turn.
+    async fn call(&self, turn: &mut Turn, call: &Call) -> Result<(), AgentError> {
+        let failed = |code: &str, message: String| AgentError {
+            code: code.into(),
+            message,
+            retryable: true,
+        };
+        let missing = || {
+            let message = format!("This chat offers no single tool {:?}.", call.name);
+            failed("no_tool", message)
+        };
+        let tools = self.tools.as_deref().ok_or_else(missing)?;
+        let offered = tools.tools(turn.session(), turn.prompt()).await;
+        let meant = |name: &&ToolName| name.tool() == call.name || name.to_string() == call.name;
+        let mut names = offered.iter().map(|tool| &tool.name).filter(meant);
+        let (Some(tool), None) = (names.next(), names.next()) else {
+            return Err(missing());
+        };
+        let made = call_one(tools, turn.session(), tool, &call.arguments, turn).await?;
+        made.map(|_| ())
+            .map_err(|error| failed("tool_failed", error.to_string()))
     }
 
     async fn play(&self, mut turn: Turn) -> Result<Option<Usage>, AgentError> {
@@ -250,6 +305,7 @@ impl Scripted {
                     };
                     turn.tool_result(call, &tool.name, result).await?;
                 }
+                Step::Call(CallStep { call }) => self.call(&mut turn, call).await?,
                 Step::Ask(AskStep { ask }) => {
                     answer = turn.ask(&ask.question, &ask.options).await?
                 }

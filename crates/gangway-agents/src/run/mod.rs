@@ -1,5 +1,6 @@
 //! The agent loop: ask the model, make its tool calls, return the results, until it has an answer.
 
+mod approve;
 mod citations;
 mod names;
 mod shown;
@@ -9,7 +10,7 @@ mod tests;
 use std::{collections::HashSet, sync::Arc};
 
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use gangway_core::{Approval, Choice, Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
     ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolChoice, ToolSpec,
 };
@@ -17,6 +18,10 @@ use names::Names;
 use serde_json::Value;
 use shown::Shown;
 pub use shown::past_result;
+
+use approve::approve;
+pub use approve::decided;
+pub(crate) use approve::{call_answered, call_one};
 
 use crate::router::most_fitting;
 
@@ -312,65 +317,6 @@ async fn call_all<L: Listener>(
         results[n] = Some((calls[n].clone(), result.map_err(|error| error.to_string())));
     }
     Ok(results.into_iter().flatten().collect())
-}
-
-/// Asks the user where a call needs approval; a free-text answer is a denial that the model reads.
-async fn approve<L: Listener>(
-    toolbox: &dyn Toolbox,
-    session: SessionId,
-    tool: &ToolName,
-    arguments: &Value,
-    listener: &mut L,
-) -> Result<Result<(), ToolError>, L::Error> {
-    let question = match toolbox.approval(session, tool, arguments).await {
-        Ok(Approval::NotNeeded) => return Ok(Ok(())),
-        Ok(Approval::Denied(reason)) => return Ok(Err(denied(reason))),
-        Ok(Approval::Ask(question)) => question,
-        Err(error) => return Ok(Err(error)),
-    };
-    let options = Choice::ALL.map(|choice| choice.label().to_owned());
-    let Some(answer) = listener.ask(&question, &options).await? else {
-        let message = format!("{tool} needs approval, but no user can be asked here");
-        return Ok(Err(denied(message)));
-    };
-    Ok(decided(toolbox, session, tool, &answer).await)
-}
-
-async fn decided(
-    toolbox: &dyn Toolbox,
-    session: SessionId,
-    tool: &ToolName,
-    answer: &str,
-) -> Result<(), ToolError> {
-    let Some(choice) = Choice::of(answer) else {
-        let message =
-            format!("the person did not approve this call of {tool} and answered: {answer}");
-        return Err(denied(message));
-    };
-    toolbox.chosen(session, tool, choice).await?;
-    match choice.allows() {
-        true => Ok(()),
-        false => Err(denied(format!("the person denied this call of {tool}"))),
-    }
-}
-
-/// Makes a call that the user was asked about before a restart, if the answer allows it.
-pub(crate) async fn call_answered(
-    toolbox: &dyn Toolbox,
-    session: SessionId,
-    tool: ToolName,
-    arguments: Value,
-    answer: &str,
-) -> Result<Value, ToolError> {
-    decided(toolbox, session, &tool, answer).await?;
-    toolbox.call(session, tool, arguments).await
-}
-
-fn denied(message: String) -> ToolError {
-    ToolError::Refused {
-        code: "ERR_PERMISSION_DENIED",
-        message,
-    }
 }
 
 /// Whether a result is truncated.
