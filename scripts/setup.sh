@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs one dependency of a build or a test, unless it is already there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox|reachable-tests
+# Installs one dependency of a build or a test, unless it is already there. Usage: setup.sh rust|engine|compiler|nextest|tmux|keyring|weights|openai-python|mcp-servers|litellm|portkey|socket-io|nats|node-llama|mcp-gateways|nginx|conformance|bench|node-packages|web-build|web-ext|chromium|firefox|reachable-tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -213,6 +213,35 @@ litellm() {
   target/litellm/bin/pip install --quiet --disable-pip-version-check 'litellm[proxy]'
 }
 
+portkey() {
+  # For `make bench`: comparison of the OpenAI API. With a newer @hono/node-server it fails on every streamed answer.
+  local version=1.15.2 hono=1.11.1 here=target/portkey
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$version $hono" ] && return
+  node_20
+  say "installing Portkey's gateway into $here, for comparison (half a minute, once)"
+  mkdir -p "$here"
+  echo "{\"private\": true, \"overrides\": {\"@hono/node-server\": \"$hono\"}}" >"$here/package.json"
+  (cd "$here" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error --save-exact "@portkey-ai/gateway@$version")
+  echo "$version $hono" >"$here/installed"
+}
+
+socket_io() {
+  # For `make bench`: comparison of sockets; ws comes with the web packages.
+  local version=4.8.4 here=target/socket-io
+  [ "$(cat "$here/installed" 2>/dev/null)" = "$version" ] && return
+  node_20
+  say "installing socket.io into $here, for comparison (once)"
+  mkdir -p "$here"
+  echo '{"private": true}' >"$here/package.json"
+  (cd "$here" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error --save-exact "socket.io@$version")
+  echo "$version" >"$here/installed"
+}
+
+nats() {
+  # For `make bench`: comparison of the relay.
+  type -P nats-server >/dev/null || apt_install nats-server
+}
+
 node_llama() {
   # llama.cpp as others ship it; what `make bench` compares the engine with, besides its own API.
   local folder=target/node-llama
@@ -261,7 +290,13 @@ bench() {
   # Who is not there is left out of the table, which says so.
   local row
   for row in "${@:-all}"; do
-    case "$row" in all | proxy) scripts/setup.sh litellm || say "skipping the comparison with LiteLLM" ;; esac
+    case "$row" in all | proxy)
+      scripts/setup.sh litellm || say "skipping the comparison with LiteLLM"
+      scripts/setup.sh portkey || say "skipping the comparison with Portkey"
+      ;;
+    esac
+    case "$row" in all | fanout) { scripts/setup.sh node-packages && scripts/setup.sh socket-io; } || say "skipping the comparison with sockets in Node" ;; esac
+    case "$row" in all | relay) scripts/setup.sh nats || say "skipping the comparison with NATS" ;; esac
     case "$row" in all | apps) scripts/setup.sh nginx || say "skipping the comparison with nginx" ;; esac
     case "$row" in all | pages) command -v curl >/dev/null || apt_install curl ;; esac
     case "$row" in all | apps | pages | relay) { scripts/setup.sh node-packages && scripts/setup.sh chromium; } || say "skipping the measurements in a browser and the relay in Node" ;; esac
@@ -290,6 +325,9 @@ case "${1:-}" in
   chromium) chromium ;;
   firefox) firefox ;;
   litellm) litellm ;;
+  portkey) portkey ;;
+  socket-io) socket_io ;;
+  nats) nats ;;
   node-llama) node_llama ;;
   mcp-gateways) mcp_gateways ;;
   nginx) nginx ;;

@@ -39,8 +39,35 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         socket_ours.cpu_row(socket, &socket_limit, 2.0),
         deliveries(socket, &socket_ours, &socket_limit),
     ];
+    for library in ["ws", "socket.io"] {
+        let figure = format!("{socket}, against {library} in Node");
+        rows.extend(match in_node(library, effort).await {
+            Ok(its) => vec![
+                socket_ours.compared_row(&figure, &its),
+                deliveries(&figure, &socket_ours, &its),
+            ],
+            Err(error) => vec![Row::shown(
+                &figure,
+                &format!("not measured: {error:#}"),
+                "–",
+            )],
+        });
+    }
     rows.extend(paced(effort).await?);
     Ok(rows)
+}
+
+/// As many WebSockets of a server in Node, with fewer tokens: it is slower.
+async fn in_node(library: &str, effort: Effort) -> anyhow::Result<Samples> {
+    let mut server = Bare::node(library, 500).await?;
+    // The first round passes unmeasured: it compiles what is hot.
+    for _ in 0..=effort.pick(2, 5) {
+        server.round(200, Duration::ZERO).await?;
+    }
+    let mut samples = server.samples;
+    samples.cpu.remove(0);
+    samples.rates.remove(0);
+    Ok(samples)
 }
 
 /// 50 tokens a second to 200 SSE readers.

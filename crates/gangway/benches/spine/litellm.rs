@@ -3,14 +3,14 @@
 use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tempfile::TempDir;
 
 use crate::{
     machine::{Measured, on_server_core},
-    wire::Connection,
+    wire::answering,
 };
 
 /// Where the setup script puts it.
@@ -24,8 +24,7 @@ const START: Duration = Duration::from_secs(180);
 
 /// A running proxy.
 pub struct LiteLlm {
-    /// Its process.
-    pub process: Measured,
+    process: Measured,
     /// Kept until the process is gone.
     _folder: TempDir,
 }
@@ -61,22 +60,15 @@ impl LiteLlm {
             )
             .env("LITELLM_LOG", "ERROR");
         let process = Measured::start_at(command, address)?;
-        let begin = Instant::now();
-        while !answers(address).await {
-            anyhow::ensure!(begin.elapsed() < START, "it did not start in time");
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
+        answering(address, START).await?;
         Ok(Self {
             process,
             _folder: folder,
         })
     }
-}
 
-async fn answers(address: SocketAddr) -> bool {
-    let asked = async {
-        let mut connection = Connection::open(address).await?;
-        connection.request("GET", "/health/liveliness", "").await
-    };
-    asked.await.is_ok_and(|(status, _)| status == 200)
+    /// Its address, and headers for its requests.
+    pub fn way(&self) -> (SocketAddr, &str) {
+        (self.process.address, "")
+    }
 }

@@ -30,6 +30,7 @@ mod median;
 mod model;
 mod pages;
 mod partner;
+mod portkey;
 mod proxy;
 mod readers;
 mod relay;

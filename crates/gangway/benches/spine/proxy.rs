@@ -1,21 +1,25 @@
-//! What the OpenAI door adds to a model's tokens, beside a proxy that only copies bytes and beside LiteLLM's.
+//! What the OpenAI door adds to a model's tokens, beside a proxy that only copies bytes, LiteLLM and Portkey.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use crate::{
     Effort, limits,
     litellm::LiteLlm,
     median::{median, quantile},
     model::{Model, Plan},
+    portkey::Portkey,
     server::Gangway,
     table::Row,
-    tokens::{Samples, straight},
+    tokens::{Samples, straight_with},
 };
 
-/// How far below LiteLLM the door is to be.
+/// How far below LiteLLM ours is to be.
 const BELOW: f64 = 1.0 / 5.0;
 
-/// One client asks the model itself, the bare proxy, ours and LiteLLM in turn.
+/// One client asks the model itself, the bare proxy, ours, LiteLLM and Portkey in turn.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let plan = Plan {
         tokens: effort.pick(20, 60),
@@ -27,29 +31,34 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let proxy = limits::start("proxy", &[model.address.to_string()])?;
     let gangway = Gangway::with_model(model.address)?;
     let litellm = LiteLlm::start(model.address).await;
+    let portkey = Portkey::start(model.address).await;
     let mut ways = vec![
-        (model.address, Samples::default()),
-        (proxy.address, Samples::default()),
-        (gangway.process.address, Samples::default()),
+        Way::to(model.address, ""),
+        Way::to(proxy.address, ""),
+        Way::to(gangway.process.address, ""),
     ];
-    ways.extend(
-        litellm
-            .iter()
-            .map(|l| (l.process.address, Samples::default())),
-    );
+    let mut rivals = Vec::new();
+    for (name, bar, started) in [
+        ("LiteLLM", Some(BELOW), litellm.as_ref().map(LiteLlm::way)),
+        ("Portkey", None, portkey.as_ref().map(Portkey::way)),
+    ] {
+        let number = started.map(|(address, headers)| {
+            ways.push(Way::to(address, headers));
+            ways.len() - 1
+        });
+        rivals.push((name, bar, number.map_err(|error| format!("{error:#}"))));
+    }
     // One round passes unmeasured: it connects to the model, which later ones need not.
-    for (address, _) in &ways {
-        straight(*address, plan, &mut Samples::default()).await?;
+    for way in &ways {
+        straight_with(way.address, &way.headers, plan, &mut Samples::default()).await?;
     }
     for _ in 0..effort.pick(3, 40) {
-        for (address, samples) in &mut ways {
-            straight(*address, plan, samples).await?;
+        for way in &mut ways {
+            straight_with(way.address, &way.headers, plan, &mut way.samples).await?;
         }
     }
-    let way = |number: usize| ways.get(number).map(|(_, samples)| samples);
     let added = |number: usize, of: fn(&Samples) -> &[f64]| {
-        let base = median(of(&ways[0].1));
-        way(number).map_or(f64::NAN, |samples| median(of(samples)) - base)
+        median(of(&ways[number].samples)) - median(of(&ways[0].samples))
     };
     let [first, each]: [fn(&Samples) -> &[f64]; 2] = [|s| &s.first, |s| &s.each];
     let mut rows = vec![
@@ -69,33 +78,48 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         ),
         Row::compared(
             "/v1, a token's whole way, p99",
-            quantile(&ways[2].1.each, 0.99),
-            quantile(&ways[1].1.each, 0.99),
+            quantile(&ways[2].samples.each, 0.99),
+            quantile(&ways[1].samples.each, 0.99),
             "µs",
         ),
     ];
-    match litellm {
-        Ok(_) => rows.extend([
-            Row::at_most_times(
-                "the same to the first token, against LiteLLM",
-                added(2, first) / 1000.0,
-                added(3, first) / 1000.0,
-                "ms",
-                BELOW,
-            ),
-            Row::at_most_times(
-                "the same to each token, against LiteLLM",
-                added(2, each),
-                added(3, each),
-                "µs",
-                BELOW,
-            ),
-        ]),
-        Err(error) => rows.push(Row::shown(
-            "the same, against LiteLLM",
-            &format!("not measured: {error:#}"),
-            "–",
-        )),
+    for (rival, bar, number) in rivals {
+        let number = match number {
+            Ok(number) => number,
+            Err(reason) => {
+                let figure = format!("the same, against {rival}");
+                let reason = format!("not measured: {reason}");
+                rows.push(Row::shown(&figure, &reason, "–"));
+                continue;
+            }
+        };
+        let row = |figure: &str, of, scale: f64, unit| {
+            let figure = format!("the same to {figure}, against {rival}");
+            let (ours, its) = (added(2, of) / scale, added(number, of) / scale);
+            match bar {
+                Some(bar) => Row::at_most_times(&figure, ours, its, unit, bar),
+                None => Row::compared(&figure, ours, its, unit),
+            }
+        };
+        rows.push(row("the first token", first, 1000.0, "ms"));
+        rows.push(row("each token", each, 1.0, "µs"));
     }
     Ok(rows)
+}
+
+/// A server that is asked, and what was seen of its answers.
+struct Way {
+    address: SocketAddr,
+    headers: String,
+    samples: Samples,
+}
+
+impl Way {
+    fn to(address: SocketAddr, headers: &str) -> Self {
+        Self {
+            address,
+            headers: headers.to_owned(),
+            samples: Samples::default(),
+        }
+    }
 }

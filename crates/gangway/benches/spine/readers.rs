@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -10,19 +11,30 @@ use std::{
 };
 
 use tokio::{
-    io::AsyncReadExt,
+    io::{AsyncReadExt, AsyncWriteExt},
     net::tcp::{OwnedReadHalf, OwnedWriteHalf},
     task::JoinSet,
 };
 
 use crate::{
-    frames::Parser,
+    frames::{Parser, masked},
     limits,
-    machine::Measured,
+    machine::{Measured, on_server_core},
     median::median,
+    relay::trips::WS,
     table::Row,
     wire::{Connection, sse, websocket},
 };
+
+/// Where the setup script puts socket.io.
+const SOCKET_IO: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/socket-io/node_modules/socket.io"
+);
+const BROADCAST: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/benches/spine/limits/broadcast.mjs"
+);
 
 /// How readers are connected.
 #[derive(Clone, Copy)]
@@ -67,9 +79,15 @@ impl Samples {
         let figure = format!("{figure}, CPU a delivery");
         Row::at_most_times(&figure, median(&self.cpu), median(&limit.cpu), "µs", bar)
     }
+
+    /// The same without a bar.
+    pub fn compared_row(&self, figure: &str, other: &Self) -> Row {
+        let figure = format!("{figure}, CPU a delivery");
+        Row::compared(&figure, median(&self.cpu), median(&other.cpu), "µs")
+    }
 }
 
-/// The same stream from a part of this program that does nothing else.
+/// The same stream from a part of this program that does nothing else, or from another server.
 pub struct Bare {
     limit: Measured,
     readers: Readers,
@@ -82,6 +100,35 @@ impl Bare {
     pub async fn start(readers: usize) -> anyhow::Result<Self> {
         let limit = limits::start("feed", &[])?;
         let readers = Readers::open(limit.address, "/feed", Wire::Sse, readers).await?;
+        Ok(Self {
+            limit,
+            readers,
+            samples: Samples::default(),
+        })
+    }
+
+    /// With this many WebSockets, by what people build it with in Node: `ws` or `socket.io`.
+    pub async fn node(library: &str, readers: usize) -> anyhow::Result<Self> {
+        let (package, path) = match library {
+            "ws" => (WS, "/"),
+            _ => (SOCKET_IO, "/socket.io/?EIO=4&transport=websocket"),
+        };
+        anyhow::ensure!(
+            Path::new(package).exists(),
+            "it is not installed: scripts/setup.sh socket-io"
+        );
+        let mut command = on_server_core("node");
+        command.args([BROADCAST, library, package]);
+        let limit = Measured::start(command)?;
+        let mut readers = Readers::open(limit.address, path, Wire::WebSocket, readers).await?;
+        if package == SOCKET_IO {
+            // Joins the default namespace.
+            readers.wait_for(1).await?;
+            for writer in &mut readers.writers {
+                writer.write_all(&masked("40")).await?;
+            }
+            readers.wait_for(2).await?;
+        }
         Ok(Self {
             limit,
             readers,

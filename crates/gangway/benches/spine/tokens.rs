@@ -101,13 +101,23 @@ pub async fn straight(
     plan: Plan,
     samples: &mut Samples,
 ) -> anyhow::Result<()> {
+    straight_with(address, "", plan, samples).await
+}
+
+/// The same with further headers, each with the end of its line.
+pub async fn straight_with(
+    address: SocketAddr,
+    headers: &str,
+    plan: Plan,
+    samples: &mut Samples,
+) -> anyhow::Result<()> {
     let mut connection = Connection::open(address).await?;
     // Lets a proxy connect to the other side first.
     tokio::time::sleep(Duration::from_millis(5)).await;
     let begin = Instant::now();
     let body = r#"{"model":"fake","messages":[{"role":"user","content":"hello"}],"stream":true}"#;
     connection
-        .send("POST", "/v1/chat/completions", body)
+        .send_with("POST", "/v1/chat/completions", headers, body)
         .await?;
     let mut marks = Marks::new(connection.into_stream().await?, plan.epoch);
     let (lags, first) = marks.read(plan.tokens).await?;

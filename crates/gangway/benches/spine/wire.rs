@@ -1,6 +1,9 @@
 //! HTTP, SSE and WebSocket by hand: a driver that costs little leaves its core to the measurement.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context;
 use tokio::{
@@ -121,6 +124,23 @@ impl Connection {
         let read = self.stream.read_buf(&mut self.buffer).await?;
         anyhow::ensure!(read > 0, "the server closed the connection");
         Ok(())
+    }
+}
+
+/// Waits until something answers HTTP at this address.
+pub async fn answering(address: SocketAddr, within: Duration) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    loop {
+        let asked = async {
+            let mut connection = Connection::open(address).await?;
+            connection.send("GET", "/", "").await?;
+            connection.head().await
+        };
+        if asked.await.is_ok() {
+            return Ok(());
+        }
+        anyhow::ensure!(begin.elapsed() < within, "it did not start in {within:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! The relay between agents and pages: round trips, and the growth of updates.
 
+mod nats;
 mod pairs;
 pub mod trips;
 mod updates;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::task::JoinSet;
 
+use super::nats;
 use crate::{frames::Page, machine::Measured, wire::websocket};
 
 /// Every message of a client begins so.
@@ -23,6 +24,30 @@ pub enum Door {
     Gangway,
     /// Two that come one after the other are a session.
     InTurn,
+    /// NATS: two subjects are a session.
+    Subjects,
+}
+
+/// The WebSocket of a page or an agent.
+enum Client {
+    Plain(Page),
+    Nats(nats::Client),
+}
+
+impl Client {
+    async fn say(&mut self, text: &str) -> anyhow::Result<()> {
+        match self {
+            Self::Plain(page) => page.say(text).await,
+            Self::Nats(client) => client.say(text).await,
+        }
+    }
+
+    async fn next(&mut self) -> anyhow::Result<String> {
+        match self {
+            Self::Plain(page) => page.next().await,
+            Self::Nats(client) => client.next().await,
+        }
+    }
 }
 
 /// Pairs in sessions of one relay. Its pages answer by themselves.
@@ -32,7 +57,7 @@ pub struct Pairs {
 }
 
 struct Agent {
-    page: Page,
+    client: Client,
     asked: u64,
 }
 
@@ -41,13 +66,23 @@ impl Pairs {
     pub async fn open(relay: &Measured, door: Door, count: usize) -> anyhow::Result<Self> {
         let (mut agents, mut pages) = (Vec::new(), JoinSet::new());
         for nth in 0..count {
+            if let Door::Subjects = door {
+                let (page, agent) = (format!("page.{nth}"), format!("agent.{nth}"));
+                let open = |from, to| nats::Client::open(relay.address, from, to);
+                pages.spawn(answer(Client::Nats(open(&page, &agent).await?)));
+                agents.push(Agent {
+                    client: Client::Nats(open(&agent, &page).await?),
+                    asked: 0,
+                });
+                continue;
+            }
             let mut page = Page::new(websocket(relay.address, "/agent/ws").await?);
             let mut agent = Page::new(websocket(relay.address, "/agent/ws").await?);
             if let Door::Gangway = door {
                 join(&mut page, "host", nth).await?;
                 join(&mut agent, "agent", nth).await?;
             }
-            pages.spawn(answer(page));
+            pages.spawn(answer(Client::Plain(page)));
             if let Door::Gangway = door {
                 let start = r#"{"studyId":"bench","participantId":"p"}"#;
                 let start = format!(r#"{HEAD}session.start","id":"s","payload":{start}}}"#);
@@ -55,7 +90,7 @@ impl Pairs {
                 agent.hear(r#""session.started""#).await?;
             }
             agents.push(Agent {
-                page: agent,
+                client: Client::Plain(agent),
                 asked: 0,
             });
         }
@@ -124,12 +159,12 @@ impl Agent {
         self.asked += 1;
         let id = self.asked;
         let text = format!(r#"{HEAD}tool.call","id":"c-{id}","payload":{CALL}}}"#);
-        self.page.say(&text).await
+        self.client.say(&text).await
     }
 
     /// The next answer, which must be one.
     async fn answered(&mut self) -> anyhow::Result<String> {
-        let text = self.page.next().await?;
+        let text = self.client.next().await?;
         let message = text.strip_prefix(HEAD);
         let is_result = message.is_some_and(|message| message.starts_with("tool.result"));
         anyhow::ensure!(is_result, "{text}");
@@ -168,7 +203,7 @@ async fn join(client: &mut Page, role: &str, session: usize) -> anyhow::Result<(
 }
 
 /// Answers everything that has a name.
-async fn answer(mut page: Page) -> anyhow::Result<()> {
+async fn answer(mut page: Client) -> anyhow::Result<()> {
     loop {
         let text = page.next().await?;
         let Some((kind, rest)) = text

@@ -2,7 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use super::pairs::{Door, Pairs};
+use super::{
+    nats::Nats,
+    pairs::{Door, Pairs},
+};
 use crate::{
     Effort, limits,
     machine::{Measured, on_server_core},
@@ -28,7 +31,7 @@ const EVERY: Duration = Duration::from_millis(2);
 /// At least three times less.
 const NODE_BAR: f64 = 1.0 / 3.0;
 
-/// Three relays in turn.
+/// Four relays in turn.
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let gangway = Gangway::with_settings("")?;
     let bare = limits::start("pairs", &[])?;
@@ -39,21 +42,33 @@ pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
         Ok(node) => Ok(Side::new(node, Door::InTurn).await?),
         Err(error) => Err(error),
     };
+    let nats = Nats::start().await;
+    let mut nats = match &nats {
+        Ok(nats) => Ok(Side::new(&nats.process, Door::Subjects).await?),
+        Err(error) => Err(error),
+    };
     // The first round passes unmeasured, above all for Node, which compiles what is hot.
     for round in 0..=effort.pick(2, 9) {
-        let sides = [Some(&mut ours), Some(&mut bare), node.as_mut().ok()];
+        let sides = [
+            Some(&mut ours),
+            Some(&mut bare),
+            node.as_mut().ok(),
+            nats.as_mut().ok(),
+        ];
         for side in sides.into_iter().flatten() {
             side.round(effort, round > 0).await?;
         }
     }
     let mut rows = ours.beside(&bare);
-    match node {
-        Ok(node) => rows.extend(ours.beside_node(&node)),
-        Err(reason) => rows.push(Row::shown(
-            "relay round trips, against ws in Node",
-            &format!("not measured: {reason:#}"),
-            "–",
-        )),
+    for (rival, side) in [("ws in Node", node), ("NATS", nats)] {
+        match side {
+            Ok(side) => rows.extend(ours.beside_rival(&side, rival)),
+            Err(reason) => rows.push(Row::shown(
+                &format!("relay round trips, against {rival}"),
+                &format!("not measured: {reason:#}"),
+                "–",
+            )),
+        }
     }
     Ok(rows)
 }
@@ -123,25 +138,21 @@ impl<'a> Side<'a> {
         ]
     }
 
-    fn beside_node(&self, node: &Self) -> Vec<Row> {
+    fn beside_rival(&self, its: &Self, rival: &str) -> Vec<Row> {
         let ([cpu, rate, alone, tail], [its_cpu, its_rate, its_alone, its_tail]) =
-            (self.figures(), node.figures());
-        let busy = format!("{PAIRS} pairs × {FLIGHT} in flight, against ws in Node");
+            (self.figures(), its.figures());
+        let busy = format!("{PAIRS} pairs × {FLIGHT} in flight, against {rival}, CPU each");
+        let alone_row = format!("one at a time, against {rival}, p50");
+        let tail_row = format!("500 a second, against {rival}, p99");
+        let cpu_row = match rival {
+            "NATS" => Row::compared(&busy, cpu, its_cpu, "µs"),
+            _ => Row::at_most_times(&busy, cpu, its_cpu, "µs", NODE_BAR),
+        };
         vec![
-            Row::at_most_times(&format!("{busy}, CPU each"), cpu, its_cpu, "µs", NODE_BAR),
+            cpu_row,
             Row::compared("the same, round trips", rate, its_rate, "/s"),
-            Row::compared(
-                "one at a time, against ws in Node, p50",
-                alone,
-                its_alone,
-                "µs",
-            ),
-            Row::compared(
-                "500 a second, against ws in Node, p99",
-                tail,
-                its_tail,
-                "µs",
-            ),
+            Row::compared(&alone_row, alone, its_alone, "µs"),
+            Row::compared(&tail_row, tail, its_tail, "µs"),
         ]
     }
 
