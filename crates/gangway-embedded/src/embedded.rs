@@ -25,7 +25,7 @@ pub struct Embedded {
 }
 
 struct Shared {
-    shelf: WeightsStore,
+    store: WeightsStore,
     settings: Settings,
     program: Program,
     engine: Mutex<Engine>,
@@ -46,7 +46,7 @@ impl Embedded {
     pub fn new(store: WeightsStore, settings: Settings, program: Program) -> Self {
         Self {
             shared: Arc::new(Shared {
-                shelf: store,
+                store,
                 settings,
                 program,
                 engine: Mutex::default(),
@@ -76,7 +76,7 @@ impl Embedded {
         let name = request.model.clone();
         let source = blocking(move || {
             shared.program.availability().check()?;
-            Source::find(&shared.shelf, name.as_deref())
+            Source::find(&shared.store, name.as_deref())
         })
         .await?;
         let mut reason = None;
@@ -187,7 +187,7 @@ impl Provider for Embedded {
         let shared = Arc::clone(&self.shared);
         blocking(move || {
             shared.program.availability().check()?;
-            let list = shared.shelf.list().map_err(|error| {
+            let list = shared.store.list().map_err(|error| {
                 ModelError::failed(format!("Cannot read the folder with the weights: {error}"))
             })?;
             Ok(list.into_iter().map(|weights| weights.name).collect())

@@ -30,7 +30,7 @@ use crate::{
     ask::{Asker, ElicitationAnswer, ElicitationRequest},
     host::{Progress, ProgressSink},
     journal::{Journal, Source},
-    spec::ServerId,
+    spec::{ServerId, Settings},
 };
 
 /// Buffered progress reports that arrived before their call was registered, microseconds later.
@@ -44,6 +44,8 @@ pub(crate) struct Handler {
     pub(crate) journal: Arc<Journal>,
     pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) ask_timeout: Duration,
+    /// What it calls itself.
+    client_name: String,
     /// Notified when the list of tools changed; several changes may be one notification.
     pub(crate) changed: mpsc::Sender<()>,
     /// Cancelled when the connection is closed.
@@ -94,7 +96,7 @@ impl Handler {
         server: ServerId,
         journal: Arc<Journal>,
         asker: Option<Arc<dyn Asker>>,
-        ask_timeout: Duration,
+        settings: &Settings,
         changed: mpsc::Sender<()>,
         over: CancellationToken,
     ) -> Self {
@@ -102,7 +104,8 @@ impl Handler {
             server,
             journal,
             asker,
-            ask_timeout,
+            ask_timeout: settings.ask_timeout,
+            client_name: settings.client_name.clone(),
             changed,
             over,
             progress: Mutex::default(),
@@ -231,7 +234,7 @@ impl ClientHandler for Handler {
                 .with_url(Default::default());
             capabilities.elicitation = Some(both);
         }
-        let own = Implementation::new("gangway", env!("CARGO_PKG_VERSION"));
+        let own = Implementation::new(self.client_name.clone(), env!("CARGO_PKG_VERSION"));
         ClientConfig::new(capabilities, own)
     }
 

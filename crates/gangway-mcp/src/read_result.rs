@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_core::{OWN, Tool, ToolError, ToolName, own_tool, parse_arguments};
+use gangway_core::{OWN, Tool, ToolError, ToolName, parse_arguments};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -23,15 +23,8 @@ pub fn tool() -> Arc<Tool> {
         "handle": { "type": "string", "description": "The `handle` of the result" },
         "offset": { "type": "integer", "minimum": 0, "description": "Its `nextOffset`" },
     });
-    Arc::new(Tool {
-        name: own_tool(NAME),
-        description: "Read more of a result that was truncated because it was too large."
-            .to_owned(),
-        input_schema: json!({
-            "type": "object", "properties": properties,
-            "required": ["handle", "offset"], "additionalProperties": false,
-        }),
-    })
+    let description = "Read more of a result that was truncated because it was too large.";
+    Tool::own(NAME, description, properties, &["handle", "offset"])
 }
 
 #[must_use]

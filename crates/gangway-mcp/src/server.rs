@@ -223,7 +223,7 @@ impl Server {
             self.spec.id.clone(),
             self.journal.clone(),
             self.asker.clone(),
-            self.settings.ask_timeout,
+            &self.settings,
             changed.clone(),
             over,
         ));

@@ -163,6 +163,8 @@ impl ServerSpec {
 
 #[derive(Clone)]
 pub struct Settings {
+    /// What servers read as the name of their client.
+    pub client_name: String,
     /// The timeout of a call.
     pub call_timeout: Duration,
     /// How long the user may take to answer a server's question; the call waits meanwhile.
@@ -204,6 +206,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            client_name: "gangway".to_owned(),
             call_timeout: Duration::from_secs(30),
             ask_timeout: Duration::from_secs(120),
             per_caller: 2,

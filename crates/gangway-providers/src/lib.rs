@@ -41,7 +41,7 @@ pub struct Models {
     /// The API keys of providers.
     pub secrets: Secrets,
     /// Local weights.
-    pub shelf: WeightsStore,
+    pub store: WeightsStore,
     embedded: gangway_embedded::Embedded,
     pulls: pulls::Pulls,
     config: Settings,
@@ -74,7 +74,7 @@ impl Models {
         let models = Arc::new(Self {
             registry: Arc::new(registry),
             secrets,
-            shelf: store,
+            store,
             embedded,
             pulls: pulls::Pulls::default(),
             config: config.clone(),

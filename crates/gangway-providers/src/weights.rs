@@ -21,7 +21,7 @@ use super::{
 /// List local and downloadable weights
 #[utoipa::path(get, path = "/api/weights", tag = "models", responses((status = 200, body = WeightsList)))]
 pub async fn list(State(models): State<Arc<Models>>) -> ApiResult<Json<WeightsList>> {
-    let store = models.shelf.clone();
+    let store = models.store.clone();
     let here = tokio::task::spawn_blocking(move || store.list()).await;
     let here = here.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| {
         tracing::error!(%error, "cannot read the folder with weights");
@@ -69,7 +69,7 @@ pub async fn pull(
         |code, error: WeightsError| ApiError::new(StatusCode::CONFLICT, code, error.to_string());
     // With a hash it may be the same file, which is checked first.
     if matches!(&wanted, WeightsSource::Url(url) if url.sha256().is_none())
-        && models.shelf.find(&name).is_ok_and(|found| found.is_some())
+        && models.store.find(&name).is_ok_and(|found| found.is_some())
     {
         return Err(conflict("weights_exist", WeightsError::Taken(name)));
     }
@@ -82,7 +82,7 @@ pub async fn pull(
     };
     let begun = models
         .pulls
-        .begin(wanted, models.shelf.clone(), puller, done);
+        .begin(wanted, models.store.clone(), puller, done);
     let info = begun.map_err(|refusal| match refusal {
         Refusal::Busy => conflict("weights_busy", WeightsError::Busy(name)),
         Refusal::Full => {
@@ -125,13 +125,13 @@ pub async fn remove(State(models): State<Arc<Models>>, Id(name): Id) -> ApiResul
     if pull.is_some_and(|step| !is_over(step)) {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let found = match models.shelf.find(&name).ok().flatten() {
+    let found = match models.store.find(&name).ok().flatten() {
         Some(found) => found,
         // There was only a failure to remove.
         None if pull == Some(PullStep::Failed) => return Ok(StatusCode::NO_CONTENT),
         None => return Err(not_here(&name)),
     };
-    models.shelf.remove(&found.name).map_err(refused)?;
+    models.store.remove(&found.name).map_err(refused)?;
     // A removed default would fail every turn.
     let name = format!("embedded/{}", found.name);
     let chosen = Choice::read(&models.folder).ok().flatten();

@@ -185,14 +185,14 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 }
 
 pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let desk = Installer::new(place, data)?;
-    if desk.browsers.is_empty() {
+    let installer = Installer::new(place, data)?;
+    if installer.browsers.is_empty() {
         let names = Browser::ALL.map(Browser::name).join(", ");
         bail!("no browser was found by its program or profile; name one with --browser: {names}");
     }
     // Check everything first, so that nothing is half done.
-    for browser in &desk.browsers {
-        let (file, _) = desk.manifest(*browser);
+    for browser in &installer.browsers {
+        let (file, _) = installer.manifest(*browser);
         let foreign = read(&file)?.is_some_and(|text| !manifest::is_ours(&text));
         ensure!(
             !foreign,
@@ -200,17 +200,17 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
             file.display()
         );
     }
-    desk.starter.write()?;
-    let program = desk.starter.path.to_string_lossy();
-    for browser in &desk.browsers {
-        let (file, key) = desk.manifest(*browser);
+    installer.starter.write()?;
+    let program = installer.starter.path.to_string_lossy();
+    for browser in &installer.browsers {
+        let (file, key) = installer.manifest(*browser);
         let text = manifest::write(browser.kin(), &program);
         write_whole(&file, text.as_bytes(), 0o600)?;
         if let Some(key) = key {
             registry::set(&key, &file.to_string_lossy())?;
         }
     }
-    show(place, &desk.report())?;
+    show(place, &installer.report())?;
     if !place.json {
         say!("Load the extension if you have not yet; it connects by itself.");
     }
@@ -218,13 +218,13 @@ pub fn install(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
 }
 
 pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let mut desk = Installer::new(place, data)?;
+    let mut installer = Installer::new(place, data)?;
     if place.browser.is_empty() {
-        desk.browsers = Browser::ALL.to_vec();
+        installer.browsers = Browser::ALL.to_vec();
     }
     let mut removed = 0;
-    for browser in &desk.browsers {
-        let (file, key) = desk.manifest(*browser);
+    for browser in &installer.browsers {
+        let (file, key) = installer.manifest(*browser);
         let text = match read(&file) {
             Ok(None) => {
                 // The key of a missing file.
@@ -241,7 +241,7 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
                 continue;
             }
         };
-        if let Some(starts) = desk.starts_another(&text) {
+        if let Some(starts) = installer.starts_another(&text) {
             let (file, starts) = (file.display(), starts.display());
             say!(
                 "{file} starts {starts}, which belongs to another data folder, and is kept; name that folder with --data."
@@ -258,15 +258,15 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
         removed += 1;
     }
     // Other browsers may still use the launcher.
-    desk.dir = None;
+    installer.dir = None;
     let used = |browser: &Browser| {
-        let (file, _) = desk.manifest(*browser);
+        let (file, _) = installer.manifest(*browser);
         let text = read(&file).ok().flatten();
         let starts = text.and_then(|text| manifest::program(&text));
-        starts.is_some_and(|path| path == desk.starter.path)
+        starts.is_some_and(|path| path == installer.starter.path)
     };
-    if !Browser::ALL.iter().any(used) && desk.starter.path.is_file() {
-        let path = &desk.starter.path;
+    if !Browser::ALL.iter().any(used) && installer.starter.path.is_file() {
+        let path = &installer.starter.path;
         std::fs::remove_file(path).with_context(|| format!("removing {}", path.display()))?;
         say!("Removed {}.", path.display());
     }
@@ -279,8 +279,8 @@ pub fn uninstall(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
 }
 
 pub fn status(place: &BrowserArgs, data: &Path) -> anyhow::Result<ExitCode> {
-    let desk = Installer::new(place, data)?;
-    let report = desk.report();
+    let installer = Installer::new(place, data)?;
+    let report = installer.report();
     show(place, &report)?;
     let mut oks = report.browsers.iter().map(|one| one.state == State::Ok);
     let good = match place.browser.is_empty() {

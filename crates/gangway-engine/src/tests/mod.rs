@@ -62,12 +62,12 @@ fn model() -> Model {
 #[derive(Clone)]
 struct Named {
     llama: Arc<Llama>,
-    shelf: WeightsStore,
+    store: WeightsStore,
 }
 
 impl Named {
     async fn chat(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
-        let source = Source::find(&self.shelf, request.model.as_deref())?;
+        let source = Source::find(&self.store, request.model.as_deref())?;
         self.llama.chat(request, source).await
     }
 }
@@ -93,7 +93,7 @@ impl Bench {
         let bench = Self {
             model: Named {
                 llama: Arc::new(llama),
-                shelf: WeightsStore::new(folder.path()),
+                store: WeightsStore::new(folder.path()),
             },
             folder,
         };

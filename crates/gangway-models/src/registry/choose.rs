@@ -10,7 +10,7 @@ type Selection = (Arc<Instance>, Option<String>);
 const ANY: [&str; 3] = ["default", "auto", "gangway"];
 
 impl State {
-    /// The provider and model that `wish` names: `id/model`, `kind/model`, `id`, `kind`, or a model's name.
+    /// The provider and model that `requested` names: `id/model`, `kind/model`, `id`, `kind`, or a model's name.
     pub(super) fn pick(&self, request: Option<&str>) -> Option<Selection> {
         let Some(request) = request.filter(|request| !request.is_empty() && !ANY.contains(request))
         else {

@@ -18,8 +18,8 @@ pub enum WeightsError {
     #[error("model {0} not found; list the models with `gangway models list`")]
     NotFound(String),
     /// Neither a known model nor a URL.
-    #[error("{wish:?} is neither a URL nor a known model; known models: {known}")]
-    Unknown { wish: String, known: String },
+    #[error("{requested:?} is neither a URL nor a known model; known models: {known}")]
+    Unknown { requested: String, known: String },
     #[error("{url} cannot be downloaded: {reason}")]
     BadUrl {
         /// Without secrets.

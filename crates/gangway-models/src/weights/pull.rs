@@ -200,7 +200,7 @@ fn readable_gguf(path: &Path) -> Result<Gguf, WeightsError> {
 }
 
 struct Job<'a> {
-    shelf: &'a WeightsStore,
+    store: &'a WeightsStore,
     name: &'a ModelName,
     claim: &'a Arc<Claim>,
     progress: &'a watch::Sender<Progress>,
@@ -214,7 +214,7 @@ impl<'a> Job<'a> {
         progress: &'a watch::Sender<Progress>,
     ) -> Self {
         Self {
-            shelf: store,
+            store,
             name,
             claim,
             progress,
@@ -223,13 +223,13 @@ impl<'a> Job<'a> {
 
     /// The model, if it exists and matches.
     async fn already(&self, hash: &str, source: &str) -> Result<Option<Pulled>, WeightsError> {
-        let path = self.shelf.path_of(self.name);
+        let path = self.store.path_of(self.name);
         if std::fs::symlink_metadata(&path).is_err() {
             return Ok(None);
         }
         let there = self.hash_of(&path).await;
         if there.is_ok_and(|there| there == hash) {
-            let note = WeightsRecord::read(&self.shelf.note_of(self.name));
+            let note = WeightsRecord::read(&self.store.note_of(self.name));
             let note = note.unwrap_or_else(|| WeightsRecord::new(source, Some(hash.to_owned())));
             return self.finished(note, hash, false).map(Some);
         }
@@ -237,7 +237,7 @@ impl<'a> Job<'a> {
     }
 
     fn ensure_free(&self) -> Result<(), WeightsError> {
-        match std::fs::symlink_metadata(self.shelf.path_of(self.name)) {
+        match std::fs::symlink_metadata(self.store.path_of(self.name)) {
             Ok(_) => Err(WeightsError::Taken(self.name.to_string())),
             Err(_) => Ok(()),
         }
@@ -318,7 +318,7 @@ impl<'a> Job<'a> {
             self.claim.discard()?;
             return Err(WeightsError::refused(&source, error.to_string()));
         }
-        self.shelf.keep(&file, self.name)?;
+        self.store.keep(&file, self.name)?;
         let note = WeightsRecord::new(source, Some(hash.to_owned()));
         let pulled = self.finished(note, hash, true)?;
         self.claim.discard()?;
@@ -331,10 +331,10 @@ impl<'a> Job<'a> {
         hash: &str,
         fresh: bool,
     ) -> Result<Pulled, WeightsError> {
-        let gguf = readable_gguf(&self.shelf.path_of(self.name))?;
-        note.write(&self.shelf.note_of(self.name))?;
+        let gguf = readable_gguf(&self.store.path_of(self.name))?;
+        note.write(&self.store.note_of(self.name))?;
         Ok(Pulled {
-            weights: self.shelf.expect(self.name)?,
+            weights: self.store.expect(self.name)?,
             gguf,
             sha256: hash.to_owned(),
             source: note.source,

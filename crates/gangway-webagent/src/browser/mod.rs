@@ -278,14 +278,9 @@ fn all() -> Vec<Arc<Tool>> {
         .into_iter()
         .filter_map(|(name, description, properties)| {
             let required: Vec<_> = properties.as_object()?.keys().cloned().collect();
-            Some(Arc::new(Tool {
-                name: ToolName::new(BROWSER, name).ok()?,
-                description: description.to_owned(),
-                input_schema: json!({
-                    "type": "object", "properties": properties,
-                    "required": required, "additionalProperties": false,
-                }),
-            }))
+            let required: Vec<_> = required.iter().map(String::as_str).collect();
+            let name = ToolName::new(BROWSER, name).ok()?;
+            Some(Tool::new(name, description, properties, &required))
         });
     tools.collect()
 }

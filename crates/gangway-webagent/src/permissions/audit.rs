@@ -77,7 +77,7 @@ pub(super) struct Audit {
 impl Audit {
     /// Loads the list of entries, and starts the writer.
     pub(super) async fn open(store: Store) -> Result<(Self, HashMap<Origin, Timestamp>), Error> {
-        let mut shelf = EntryIndex::default();
+        let mut index = EntryIndex::default();
         let mut used = HashMap::new();
         let stored = store.list::<StoredEntry>(PREFIX, None, 2 * KEPT).await?;
         for (key, entry) in stored.into_iter().rev() {
@@ -87,10 +87,10 @@ impl Audit {
             if let (EntryKind::Use, Ok(origin)) = (entry.kind, entry.origin.parse()) {
                 used.insert(origin, entry.at);
             }
-            shelf.add(number, &entry.origin);
+            index.add(number, &entry.origin);
         }
         let (orders, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(write(store.clone(), shelf, waiting));
+        tokio::spawn(write(store.clone(), index, waiting));
         let lost = Arc::default();
         let audit = Self {
             store,
@@ -204,7 +204,7 @@ fn key(number: u64) -> String {
     format!("{PREFIX}{number:020}")
 }
 
-async fn write(store: Store, mut shelf: EntryIndex, mut waiting: mpsc::Receiver<WriteCommand>) {
+async fn write(store: Store, mut index: EntryIndex, mut waiting: mpsc::Receiver<WriteCommand>) {
     let mut orders = Vec::with_capacity(BATCH);
     while waiting.recv_many(&mut orders, BATCH).await > 0 {
         let (mut puts, mut flushed) = (Vec::new(), Vec::new());
@@ -212,15 +212,15 @@ async fn write(store: Store, mut shelf: EntryIndex, mut waiting: mpsc::Receiver<
             match order {
                 WriteCommand::Flush(done) => flushed.push(done),
                 WriteCommand::Write(entry) => {
-                    let number = shelf.number(entry.at);
+                    let number = index.number(entry.at);
                     if let Ok(put) = store::record(key(number), &entry) {
-                        shelf.add(number, &entry.origin);
+                        index.add(number, &entry.origin);
                         puts.push(put);
                     }
                 }
             }
         }
-        let surplus = shelf.surplus().into_iter();
+        let surplus = index.surplus().into_iter();
         puts.extend(surplus.map(|number| store::Put::remove(key(number), store::Expect::Any)));
         if !puts.is_empty()
             && let Err(error) = store.put(puts).await

@@ -12,8 +12,8 @@ use gangway_http::{
     error::ApiResult,
     metrics::Counted,
     socket::{
-        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
-        upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, accept, serve, text_message,
+        to_json, upgrade,
     },
 };
 
@@ -30,19 +30,17 @@ pub(crate) async fn open(
     socket: UpgradeResult,
 ) -> ApiResult<Response> {
     let upgrade = upgrade(socket, Frames::small())?;
-    Ok(upgrade.on_upgrade(move |socket| {
-        let sockets = agent.http.sockets.clone();
-        sockets.track_future(async move {
-            let _counted = Counted::new(&agent.http.metrics.readers);
-            let (attached, actions) = agent.browser.attach();
-            let mut extension = Panel {
-                attached: Some(attached),
-                actions,
-                next: None,
-                own_origins: agent.http.guard.own_origins().collect(),
-            };
-            serve(&agent.http, &admitted, socket, &mut extension).await;
-        })
+    let http = Arc::clone(&agent.http);
+    Ok(accept(&http, upgrade, async move |socket| {
+        let _counted = Counted::new(&agent.http.metrics.readers);
+        let (attached, actions) = agent.browser.attach();
+        let mut extension = Panel {
+            attached: Some(attached),
+            actions,
+            next: None,
+            own_origins: agent.http.guard.own_origins().collect(),
+        };
+        serve(&agent.http, &admitted, socket, &mut extension).await;
     }))
 }
 

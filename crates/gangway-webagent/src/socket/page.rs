@@ -4,10 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension,
-    extract::{
-        State,
-        ws::{Message, WebSocket},
-    },
+    extract::{State, ws::Message},
     http::{HeaderMap, StatusCode, header},
     response::Response,
 };
@@ -20,8 +17,8 @@ use gangway_http::{
     error::{ApiError, ApiResult},
     metrics::Counted,
     socket::{
-        CloseCause, Ending, Frames, Handled, Incoming, Peer, UpgradeResult, answer_close, refuse,
-        say_goodbye, serve, text_message, to_json, upgrade, within,
+        CloseCause, Ending, Frames, Handled, Incoming, Peer, Socket, UpgradeResult, accept,
+        answer_close, refuse, say_goodbye, serve, text_message, to_json, upgrade, within,
     },
 };
 use tokio_util::sync::CancellationToken;
@@ -68,13 +65,13 @@ pub(crate) async fn open(
         true => Actor::Extension,
         false => Actor::Page,
     };
-    Ok(upgrade.on_upgrade(move |socket| {
-        let feeds = agent.http.sockets.clone();
-        feeds.track_future(async move { accept_broker(agent, socket, known, by).await })
+    let http = Arc::clone(&agent.http);
+    Ok(accept(&http, upgrade, move |socket| {
+        accept_broker(agent, socket, known, by)
     }))
 }
 
-async fn accept_broker(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admitted, by: Actor) {
+async fn accept_broker(agent: Arc<WebAgent>, mut socket: Socket, known: Admitted, by: Actor) {
     let first = within(HELLO, first_word(&mut socket)).await.flatten();
     let hello = match first {
         Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
@@ -110,7 +107,7 @@ async fn accept_broker(agent: Arc<WebAgent>, mut socket: WebSocket, known: Admit
 }
 
 /// The first message that is not a ping.
-async fn first_word(socket: &mut WebSocket) -> Option<Result<Message, axum::Error>> {
+async fn first_word(socket: &mut Socket) -> Option<Result<Message, axum::Error>> {
     loop {
         match socket.next().await {
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
@@ -175,7 +172,7 @@ async fn open_visit(
 
 async fn serve_visit(
     agent: &Arc<WebAgent>,
-    socket: WebSocket,
+    socket: Socket,
     entered: EnteredVisit,
     known: Admitted,
 ) {
