@@ -10,6 +10,7 @@ mod app;
 mod backup;
 mod bridge;
 mod config;
+mod demo;
 mod doctor;
 mod key;
 mod launch;
@@ -52,6 +53,8 @@ enum Command {
     /// Open the chat in your browser, logged in
     #[command(alias = "login")]
     Open(open::OpenArgs),
+    /// Show agents and pages working together, without a model
+    Demo(demo::DemoArgs),
     /// Create, list and revoke API keys
     Key(key::KeyArgs),
     /// Download, list, add and remove local models
@@ -142,6 +145,7 @@ fn run(cli: Cli) -> ExitCode {
         None => serve::run(ServeArgs::alone(cli.alone)),
         Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Open(args)) => open::run(args),
+        Some(Command::Demo(args)) => demo::run(args),
         Some(Command::Key(args)) => key::run(args),
         Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::Permissions(args)) => permissions::run(args),

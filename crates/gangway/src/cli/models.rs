@@ -68,7 +68,7 @@ enum Action {
     },
 }
 
-pub(super) fn shelf(common: &Common) -> anyhow::Result<WeightsStore> {
+pub(super) fn store(common: &Common) -> anyhow::Result<WeightsStore> {
     Ok(WeightsStore::new(&common.data()?.join("models")))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
         Action::Pull(args) => pull::run(args),
         Action::List { common, json } => {
             let elsewhere = block_on(elsewhere(&common))?;
-            list(&shelf(&common)?, &elsewhere, json)
+            list(&store(&common)?, &elsewhere, json)
         }
         Action::Add {
             file,
@@ -85,12 +85,12 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
             copy,
             common,
         } => {
-            let weights = shelf(&common)?.add(&file, name, copy)?;
+            let weights = store(&common)?.add(&file, name, copy)?;
             say!("Added {}: {}", weights.name, weights.path.display());
             say!("Set it as the default: gangway models use {}", weights.name);
             Ok(())
         }
-        Action::Remove { name, common } => remove(&shelf(&common)?, &name),
+        Action::Remove { name, common } => remove(&store(&common)?, &name),
         Action::Use { model, common, .. } => {
             let file = common.data()?.join("config.yaml");
             let config = if file.exists() {
@@ -99,7 +99,7 @@ pub(super) fn run(args: ModelsArgs) -> anyhow::Result<()> {
                 Config::default()
             };
             choose(
-                &shelf(&common)?,
+                &store(&common)?,
                 model,
                 &config.providers.into_keys().collect(),
             )

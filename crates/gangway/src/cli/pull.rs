@@ -32,7 +32,7 @@ pub(super) struct PullArgs {
 }
 
 pub(super) fn run(args: PullArgs) -> anyhow::Result<()> {
-    let store = models::shelf(&args.common)?;
+    let store = models::store(&args.common)?;
     block_on(async {
         let (progress, seen) = watch::channel(Progress::default());
         let show = tokio::spawn(show(seen));
@@ -85,7 +85,7 @@ fn wanted(args: &PullArgs) -> anyhow::Result<WeightsSource> {
     let mut known = known.into_iter();
     let found = known.find(|known| known.name.as_str() == request);
     let unknown = || WeightsError::Unknown {
-        wish: request.to_owned(),
+        requested: request.to_owned(),
         known: names.join(", "),
     };
     Ok(WeightsSource::Known(found.ok_or_else(unknown)?))

@@ -32,7 +32,7 @@ enum Action {
     Token {
         /// The relay session
         session: RelayName,
-        /// Remove its tokens instead
+        /// Remove its tokens instead; for the id of a chat, its invitations
         #[arg(long)]
         remove: bool,
         #[command(flatten)]
@@ -96,7 +96,7 @@ async fn list(output: Output) -> anyhow::Result<()> {
     if output.json {
         return print_json(&list);
     }
-    if list.sessions.is_empty() {
+    if list.sessions.is_empty() && list.invitations.is_empty() {
         say!("There are no relay sessions. A page or an agent creates one by joining it.");
     }
     for session in list.sessions {
@@ -108,6 +108,13 @@ async fn list(output: Output) -> anyhow::Result<()> {
         let token = if session.token { "  token" } else { "" };
         let study = session.study_session.unwrap_or_default();
         say!("{}  {page}  {agents}{token}  {study}", session.name);
+    }
+    for invitation in list.invitations {
+        let (chat, label) = (invitation.session_id, invitation.label);
+        say!(
+            "{chat}  invitation of {label:?}, until {}",
+            invitation.expires_at
+        );
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod kinds;
 mod open_ended;
 mod reachable;
 mod router;
+mod session_pages;
 mod share;
 mod stall;
 mod unread;
@@ -45,6 +46,7 @@ use gangway_weblets::{Launches, WebletTools, Weblets};
 use gangway_workspaces::{Sessions, Workspaces};
 pub use reachable::reachable;
 pub use router::rules;
+use session_pages::SessionPages;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -116,14 +118,6 @@ impl Server {
         let shown = program.as_deref();
         let asks = Arc::<Asks>::default();
         let (pages, page_notes) = Pages::new();
-        let relay = Relay::load(
-            &config.relay,
-            data,
-            store.clone(),
-            Arc::clone(&pages),
-            Arc::clone(&asks),
-        )
-        .await?;
         let page_tools = Arc::new(PageTools::new(Arc::clone(&pages)));
         let tools = Tools::new(
             &config.tool_settings(),
@@ -178,7 +172,7 @@ impl Server {
         });
         let applets = AppletRegistry::new(&config.apps, data);
         let browser = Arc::<Browser>::default();
-        let (hub, (toolset, launches)) = Hub::new_cyclic(store, limits, |hub| {
+        let (hub, (toolset, launches, session_pages)) = Hub::new_cyclic(store, limits, |hub| {
             let launches = Launches::new(
                 hub.clone(),
                 Arc::clone(&http),
@@ -194,8 +188,15 @@ impl Server {
             ];
             let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
             let approved = ApprovedTools::new(Arc::clone(&toolset), Arc::clone(&approvals));
-            let agents = agents::agents(&config, &models, Arc::new(approved), &sites, &live)?;
-            Ok::<_, ServerError>((agents, (toolset, launches)))
+            let approved = Arc::new(approved);
+            let session_pages = Arc::new(SessionPages {
+                pages: Arc::clone(&page_tools),
+                toolset: Arc::clone(&toolset),
+                approved: Arc::clone(&approved),
+            });
+            let pages = Arc::clone(&session_pages) as _;
+            let agents = agents::agents(&config, &models, approved, pages, &sites, &live)?;
+            Ok::<_, ServerError>((agents, (toolset, launches, session_pages)))
         })?;
         let remote = RemoteAgents::new(
             &config.remote_settings(),
@@ -203,6 +204,7 @@ impl Server {
             gangway_remote::Services {
                 live,
                 hub: Arc::clone(&hub),
+                pages: session_pages,
                 workspaces: Arc::clone(&workspaces),
                 models: Arc::clone(&models),
                 runner_settings: Box::new(RunnerSettings::source(&config, data, &models)),
@@ -213,6 +215,14 @@ impl Server {
         let writing = page_notes.write(Arc::clone(&hub), http.stop.clone());
         http.sockets.spawn(writing);
         let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
+        let relay = Relay::load(
+            &config.relay,
+            data,
+            sessions.clone(),
+            Arc::clone(&pages),
+            Arc::clone(&asks),
+        )
+        .await?;
         let web_agent = Arc::new(WebAgent {
             sites,
             permissions,

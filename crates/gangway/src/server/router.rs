@@ -19,7 +19,11 @@ use gangway_relay::RelayState;
 use gangway_remote::RemoteState;
 use gangway_tools::ToolsState;
 
-use crate::{app::App, docs, health, keys, protocols};
+use crate::{
+    app::App,
+    demo::{self, Demo},
+    docs, health, keys, protocols,
+};
 
 /// The access rules of all routes except MCP's, which need a running server.
 #[must_use]
@@ -57,6 +61,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(health::routes())
         .merge(docs::routes())
         .with_state(app.cloned())
+        .merge(demo::routes::routes().with_state(app.map(|app| Demo::new(Arc::clone(app)))))
         .merge(gangway_http::asks::routes().with_state(app.map(|app| Arc::clone(&app.asks))))
         .merge(
             gangway_webagent::routes::routes()

@@ -1,43 +1,31 @@
 //! The tab that the person has in front: tools for it are there while the extension offers it, and ask first.
 
-use std::time::Duration;
-
-use futures_util::{SinkExt, StreamExt};
 use gangway_core::{Caller, Source, ToolError, ToolName, ToolSource};
-use gangway_testing::webagent_client::{calls, end, says};
+use gangway_testing::{
+    socket::TestSocket,
+    webagent_client::{calls, end, says},
+};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Error, Message},
-};
 
 use crate::{
-    mcp_door::client::{Client as Mcp, Era},
+    mcp::client::{Client as Mcp, Era},
     providers::fake::Fake,
     support::{TestServer, eventually},
 };
 
 /// The extension, with the test in its place.
-struct Extension {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-}
+struct Extension(TestSocket);
 
 impl Extension {
     async fn attach(server: &TestServer) -> Self {
-        let (socket, _) = connect_async(server.socket("/ws/browser")).await.unwrap();
-        Self { socket }
+        let socket = TestSocket::open(server.socket("/ws/browser")).await;
+        Self(socket.unwrap())
     }
 
-    /// What it is to do next.
+    /// The next action.
     async fn next(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            if let Message::Text(text) = next.expect("nothing came").unwrap().unwrap() {
-                return serde_json::from_str(&text).unwrap();
-            }
-        }
+        self.0.receive().await
     }
 
     /// Answers the next action.
@@ -50,7 +38,7 @@ impl Extension {
     }
 
     async fn leave(mut self) {
-        self.socket.send(Message::Close(None)).await.unwrap();
+        self.0.close().await;
     }
 }
 
@@ -193,10 +181,8 @@ async fn only_the_user_offers_their_tab_and_answers_for_it() {
     let (_, key) = server.post("/api/keys", body).await;
     let key = key["key"].as_str().unwrap();
     let request = crate::support::socket(&server.url("/ws/browser"), key);
-    let Err(Error::Http(refused)) = connect_async(request).await else {
-        panic!("a key for tools offered a tab");
-    };
-    assert_eq!(refused.status(), StatusCode::FORBIDDEN.as_u16());
+    let refused = TestSocket::open(request).await.err();
+    assert_eq!(refused, Some(StatusCode::FORBIDDEN));
     let url = server.url("/api/browser/acts/0123");
     let answer = server.http.post(url).bearer_auth(key).json(&json!({}));
     assert_eq!(answer.send().await.unwrap().status(), StatusCode::FORBIDDEN);

@@ -279,7 +279,7 @@ fn declare_permissions(text: &mut String) {
 }
 
 fn declare_relay(text: &mut String) {
-    use gangway_relay::routes::manage;
+    use gangway_relay::routes::{invitations, manage};
     use gangway_relay::study;
     declare::<study::Direction>(text);
     declare::<study::StudyEvent>(text);
@@ -289,6 +289,10 @@ fn declare_relay(text: &mut String) {
     declare::<study::StudyBy>(text);
     declare::<study::StudyStage>(text);
     declare::<study::StudySummary>(text);
+    declare::<invitations::CreateInvitation>(text);
+    declare::<invitations::InvitationInfo>(text);
+    declare::<invitations::CreatedInvitation>(text);
+    declare::<invitations::InvitationList>(text);
     declare::<manage::RelayInfo>(text);
     declare::<manage::RelayList>(text);
     declare::<manage::RelayTokens>(text);

@@ -2,6 +2,7 @@
 
 mod models;
 mod own_model;
+mod pages;
 mod tools;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
@@ -22,8 +23,11 @@ use crate::config::RunnerSettings;
 #[derive(Args)]
 pub struct AgentArgs {
     /// The file with the agent's ticket
-    #[arg(long, value_name = "FILE")]
-    ticket: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "pages")]
+    ticket: Option<PathBuf>,
+    /// Connect an MCP client over stdio to the pages of the agent that listens on this socket
+    #[arg(long, value_name = "SOCKET", hide = true, conflicts_with = "ticket")]
+    pages: Option<PathBuf>,
 }
 
 /// Time for blocking tasks to finish at exit.
@@ -35,11 +39,18 @@ pub(super) fn run(args: AgentArgs) -> anyhow::Result<()> {
         .worker_threads(2)
         .enable_all()
         .build()?;
+    if let Some(socket) = &args.pages {
+        let connected = runtime.block_on(pages::connect(socket));
+        // A read of standard input cannot be cancelled.
+        runtime.shutdown_background();
+        return connected;
+    }
+    let ticket = args.ticket.unwrap_or_default();
     let ended = runtime.block_on(async {
         let pane = Pane::on(std::io::stdout());
         let typed = typing::lines(pane.clone());
         let stop = typing::told_to_end(pane.clone());
-        gangway_runner::run(&args.ticket, &Bench, pane, typed, stop).await
+        gangway_runner::run(&ticket, &Bench, pane, typed, stop).await
     });
     runtime.shutdown_timeout(LEFT);
     Ok(ended?)
@@ -70,6 +81,16 @@ impl BuiltinFactory for Bench {
             // Without settings no MCP server is configured.
             Err(_) => Arc::new(Vec::new),
         }
+    }
+
+    fn page_server(&self) -> Option<Vec<OsString>> {
+        // The agent starts it, for which `/proc/self` would be the agent.
+        let own = match std::env::current_exe() {
+            Ok(path) if path.exists() => path.into(),
+            // Another version was installed in its place.
+            _ => format!("/proc/{}/exe", std::process::id()).into(),
+        };
+        Some(vec![own, "agent".into(), "--pages".into()])
     }
 
     fn guard(&self) -> Vec<OsString> {

@@ -89,6 +89,11 @@ impl OwnTools for RunnerTools {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.tools.shutdown())
     }
+
+    fn bounded(&self, session: SessionId, result: Value) -> Value {
+        let short = self.tools.host.bound(&session.to_string(), &result);
+        short.unwrap_or(result)
+    }
 }
 
 impl Toolbox for RunnerTools {

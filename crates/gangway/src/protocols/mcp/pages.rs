@@ -61,27 +61,20 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
         "description": "Its id or server name from list_pages; default is the only page of the session",
     });
     let session = json!({ "type": "string", "description": "The session that it belongs to" });
-    let one = |name: &str, description: &str, properties: Value| {
-        let input_schema =
-            json!({ "type": "object", "properties": properties, "additionalProperties": false });
-        Arc::new(Tool {
-            name: own_tool(name),
-            description: description.to_owned(),
-            input_schema,
-        })
-    };
     vec![
-        one(
+        Tool::own(
             "list_pages",
             "List the open pages: apps, applets, sites and others, with their sessions and the tools that they offer.",
             json!({ "sessionId": { "type": "string", "description": "Only pages of this session" } }),
+            &[],
         ),
-        one(
+        Tool::own(
             "read_page",
             "Read what an open page shows or works on now.",
             json!({ "page": page, "sessionId": session }),
+            &[],
         ),
-        one(
+        Tool::own(
             "next_page_event",
             "Wait for the next events of an open page, such as what the user does in it.",
             json!({
@@ -92,6 +85,7 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
                 },
                 "timeoutMs": { "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT },
             }),
+            &[],
         ),
     ]
 }

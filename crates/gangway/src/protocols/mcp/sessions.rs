@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use gangway_core::{
     Command, Event, NewSession, OWN, Outcome, Receipt, SessionId, Tool, ToolError, ToolName,
-    TurnId, WhenBusy, own_tool,
+    TurnId, WhenBusy,
 };
 use gangway_core::{last_used_session, parse_arguments, session_meant, tool_error};
 use rmcp::{
@@ -64,24 +64,14 @@ pub(super) fn has(tool: &ToolName) -> bool {
 pub(super) fn tools() -> Vec<Arc<Tool>> {
     let session =
         json!({ "type": "string", "description": "The session; default is the most recent one" });
-    let one = |name: &str, description: &str, properties: Value, required: &[&str]| {
-        let input_schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        });
-        Arc::new(Tool {
-            name: own_tool(name),
-            description: description.to_owned(),
-            input_schema,
-        })
-    };
     vec![
-        one(
+        Tool::own(
             "list_sessions",
             "List the chat sessions, newest first.",
             json!({ "limit": { "type": "integer", "minimum": 1, "maximum": PAGE } }),
             &[],
         ),
-        one(
+        Tool::own(
             "read_session",
             "Read the transcript of a chat session, oldest line first.",
             json!({
@@ -91,7 +81,7 @@ pub(super) fn tools() -> Vec<Arc<Tool>> {
             }),
             &[],
         ),
-        one(
+        Tool::own(
             "send_message",
             "Send a message to the agent of a chat session and wait for its answer. The user sees both.",
             json!({

@@ -71,6 +71,9 @@ fn line(entry: &Entry) -> Value {
             reported["news"] = short(&json!(app_event));
             reported
         }
+        EntryBody::PageMessage { text, by, .. } => {
+            json!({ "role": "message", "from": by.as_deref().unwrap_or("person"), "text": cut(text) })
+        }
         EntryBody::Notice { text } => json!({ "role": "notice", "text": cut(text) }),
         EntryBody::Failed { code, message, .. } => {
             json!({ "role": "error", "code": code, "text": cut(message) })

@@ -21,8 +21,8 @@ use gangway_http::{
     },
     metrics::Counted,
     socket::{
-        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, serve, text_message, to_json,
-        upgrade,
+        Ending, Frames, Handled, Incoming, Peer, UpgradeResult, accept, serve, text_message,
+        to_json, upgrade,
     },
 };
 use serde::Deserialize;
@@ -68,14 +68,13 @@ pub async fn events(
                 opening,
                 events: Vec::new().into_iter(),
             };
-            Ok(upgrade(Ok(socket), frames)?.on_upgrade(move |socket| {
-                let sockets = app.http.sockets.clone();
-                sockets.track_future(async move {
-                    // A session with subscribers stays in memory.
-                    let _open = session;
-                    let _counted = Counted::new(&app.http.metrics.readers);
-                    serve(&app.http, &admitted, socket, &mut reader).await;
-                })
+            let upgrade = upgrade(Ok(socket), frames)?;
+            let http = Arc::clone(&app.http);
+            Ok(accept(&http, upgrade, async move |socket| {
+                // A session with subscribers stays in memory.
+                let _open = session;
+                let _counted = Counted::new(&app.http.metrics.readers);
+                serve(&app.http, &admitted, socket, &mut reader).await;
             }))
         }
         Err(_) if headers.contains_key(header::UPGRADE) => Err(ApiError::new(

@@ -177,6 +177,12 @@ fn fragments(entries: &[Entry]) -> String {
                 let tool = escape(tool);
                 writeln!(html, "<div class=\"message tool page-call\">{tool}</div>")
             }
+            EntryBody::PageMessage { content, by, .. } => writeln!(
+                html,
+                "<div class=\"message page-message\">{}: {}</div>",
+                escape(by.as_deref().unwrap_or("You")),
+                escape(content)
+            ),
             EntryBody::Notice { message } => writeln!(
                 html,
                 "<div class=\"message notice\">{}</div>",

@@ -58,6 +58,8 @@ pub async fn list(
     let sessions = listing
         .sessions
         .into_iter()
+        // A relay session in which nothing happened is nothing to look at.
+        .filter(|(_, profile, _)| !gangway_relay::is_unused(profile))
         .filter(|(_, profile, _)| admitted.may_use_session_of(&app.http, &app.hub, profile))
         .map(|(id, profile, running)| Session::new(id, profile, running))
         .collect();

@@ -4,7 +4,7 @@ use gangway_testing::webagent_client::{SHOP, allow, end, says};
 use serde_json::{Value, json};
 
 use super::bridged;
-use crate::{providers::fake::Fake, web_agent::server};
+use crate::{providers::fake::Fake, webagent::server};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_asks_is_allowed_is_answered_in_chunks_calls_a_tool_and_aborts() {

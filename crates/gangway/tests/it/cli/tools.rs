@@ -45,6 +45,18 @@ fn the_tools_of_a_server_that_was_just_added_are_awaited() {
 }
 
 #[test]
+fn a_server_that_failed_is_named_beside_the_tools_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    ok(folder.path(), &["mcp", "add", "broken", "--", "false"]);
+    let mut command = Gangway::command(folder.path());
+    let output = command.args(["mcp", "tools"]).output().unwrap();
+    let (said, complaint) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.is_empty(), "{output:?}");
+    assert!(complaint.contains("broken has no tools"), "{complaint}");
+    assert!(complaint.contains("mcp logs broken"), "{complaint}");
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Gangway::command(folder.path());

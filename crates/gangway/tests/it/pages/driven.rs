@@ -5,9 +5,9 @@ use std::time::Duration;
 use gangway_testing::weblets_client::{WebletSocket, show};
 use serde_json::{Value, json};
 
-use super::{Applet, add};
+use super::{add, open_applet};
 use crate::{
-    mcp_door::client::{Client, Era},
+    mcp::client::{Client, Era},
     support::eventually,
     weblets,
 };
@@ -73,13 +73,13 @@ async fn a_client_launches_an_app_drives_it_and_hears_what_happens_in_it() {
 async fn what_an_applet_changes_is_an_event_of_its_page() {
     let server = weblets::server().await;
     let session = server.session().await;
-    let mut page = Applet::open(&server, &session).await;
+    let mut page = open_applet(&server, &session).await;
     let client = Client::new(&server, "/mcp", Era::Older).await;
     let wait = json!({ "sessionId": session, "timeoutMs": 20_000 });
     let mut now = wait.clone();
     now["timeoutMs"] = json!(0);
     let now = client.call("next_page_event", now).await.unwrap();
-    page.send_message(json!({ "type": "setState", "id": 1, "data": { "n": 7 } }))
+    page.send(&json!({ "type": "setState", "id": 1, "data": { "n": 7 } }))
         .await;
     let mut wait = wait;
     wait["after"] = now["last"].clone();
@@ -95,8 +95,8 @@ async fn what_an_applet_changes_is_an_event_of_its_page() {
 async fn a_client_that_cancels_ends_the_call_in_the_page() {
     let server = weblets::server().await;
     let session = server.session().await;
-    let mut page = Applet::open(&server, &session).await;
-    page.send_message(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
+    let mut page = open_applet(&server, &session).await;
+    page.send(&json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
         .await;
     page.until("toolsOffered").await;
     let call = {
@@ -122,7 +122,7 @@ async fn a_client_that_cancels_ends_the_call_in_the_page() {
     let cancelled = page.until("toolCancel").await;
     assert_eq!(cancelled["call"], asked["call"]);
     // The answer comes too late for everybody.
-    page.send_message(json!({ "type": "toolResult", "id": 2, "call": asked["call"], "result": 3 }))
+    page.send(&json!({ "type": "toolResult", "id": 2, "call": asked["call"], "result": 3 }))
         .await;
     let message = page.until("error").await;
     assert_eq!(

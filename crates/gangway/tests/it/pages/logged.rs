@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{add, numbers};
 use crate::{
-    mcp_door::client::{Client, Era},
+    mcp::client::{Client, Era},
     support::{TestServer, eventually},
     weblets,
 };
@@ -160,11 +160,16 @@ async fn what_external_agents_and_the_person_do_at_a_page_of_a_chat_is_in_the_lo
     agent.send_message("tool.call", call).await;
     assert_eq!(host.receive().await["type"], "tool.call");
     host.leave().await;
-    let found = eventually(async || {
+    let mut found = eventually(async || {
         let found = page_entries(&server, &session).await;
-        (found.len() == 8).then_some(found)
+        (found.len() == 9).then_some(found)
     })
     .await;
+    let joined = found.remove(1);
+    assert!(
+        matches!(&joined, PageEntry::Message { r#type, by: Some(by), .. } if r#type == "relay.joined" && by == "cinephile"),
+        "{joined:?}"
+    );
     let name = "cinephile".to_owned();
     let PageEntry::Called {
         call,
@@ -208,4 +213,48 @@ async fn what_external_agents_and_the_person_do_at_a_page_of_a_chat_is_in_the_lo
         matches!(&found[6], PageEntry::Returned { result: Err(why), .. } if why.contains("closed"))
     );
     assert_eq!(found[7], PageEntry::Left);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_relay_session_without_a_chat_is_listed_once_something_happened_in_it() {
+    let server = weblets::server().await;
+    let join = json!({ "role": "host", "sessionId": "kiosk" });
+    let mut host = relay_client::Client::joined(&server, join).await.0;
+    let mut agent = relay_client::Client::agent(&server, "kiosk").await;
+    let (_, listed) = server.get("/api/sessions").await;
+    assert_eq!(listed["sessions"], json!([]));
+    let call = json!({ "toolName": "next", "params": { "n": 1 }, "reason": "to get on" });
+    agent.send_message("tool.call", call).await;
+    let asked = host.receive().await;
+    host.reply(&asked, "tool.result", json!({ "ok": true }))
+        .await;
+    let session = eventually(async || {
+        let (_, listed) = server.get("/api/sessions").await;
+        listed["sessions"].as_array()?.first().cloned()
+    })
+    .await;
+    assert_eq!(
+        (&session["title"], &session["agent"]),
+        (&json!("kiosk"), &json!("relay"))
+    );
+    let id = session["sessionId"].as_str().unwrap();
+    let (_, history) = server.get(&format!("/api/history?session={id}")).await;
+    let call = &history["entries"][0];
+    assert_eq!(
+        (&call["role"], &call["tool"], &call["state"]),
+        (
+            &json!("pageCall"),
+            &json!("page-kiosk/next"),
+            &json!("done")
+        )
+    );
+    // Its page is still one of no chat.
+    let (_, pages) = server.get("/api/pages").await;
+    assert_eq!(pages["pages"][0]["sessionId"], json!(null));
+    let request = json!({ "name": "k", "scopes": ["chat"] });
+    let (_, key) = server.post("/api/keys", request).await;
+    let key = crate::support::client(key["key"].as_str().unwrap());
+    let path = server.url(&format!("/api/history?session={id}"));
+    let answer = key.get(path).send().await.unwrap();
+    assert_eq!(answer.status(), 403);
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Pages, SERVERS, numbers};
 use crate::{
-    mcp_door::client::{Client, Era},
+    mcp::client::{Client, Era},
     providers::fake::Fake,
     support::{TestServer, eventually},
     weblets,

@@ -1,19 +1,20 @@
 //! Every kind of page and every kind of agent: a page's tools, its state and its events, by way of its session.
 
 mod driven;
+mod invited;
 mod logged;
 mod matrix;
+mod remote;
 
-use futures_util::{SinkExt, StreamExt};
 use gangway_testing::{
     relay_client,
+    socket::TestSocket,
     webagent_client::{Broker, SHOP},
-    weblets_client::{WebletSocket, opened},
+    weblets_client::{WebletSocket, opened, show},
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, task::JoinHandle};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+use tokio::task::JoinHandle;
 
 use crate::support::{TestServer, eventually};
 
@@ -51,7 +52,15 @@ pub const SERVERS: [&str; 4] = [
 impl Pages {
     /// Opens them in a session of this agent.
     pub async fn open(server: &TestServer, agent: &str) -> Self {
-        let launched = opened(server, json!(agent)).await;
+        Self::of(server, opened(server, json!(agent)).await).await
+    }
+
+    /// Opens them in this session.
+    pub async fn open_in(server: &TestServer, session: &str) -> Self {
+        Self::of(server, opened_in(server, session).await).await
+    }
+
+    async fn of(server: &TestServer, launched: Value) -> Self {
         let session = launched["sessionId"].as_str().unwrap().to_owned();
         let tasks = vec![
             app(server, &launched).await,
@@ -61,6 +70,15 @@ impl Pages {
         ];
         Self { session, tasks }
     }
+}
+
+/// A launch in this session, whose page is open.
+pub async fn opened_in(server: &TestServer, session: &str) -> Value {
+    let request = json!({ "session": session, "data": { "notes": ["a"] } });
+    let (status, mut launched) = server.post("/api/apps/notes/launch", request).await;
+    assert_eq!(status, StatusCode::CREATED, "{launched}");
+    show(server, &mut launched).await;
+    launched
 }
 
 async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
@@ -81,56 +99,24 @@ async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
 }
 
 /// The socket of an applet.
-pub struct Applet(WebSocketStream<MaybeTlsStream<TcpStream>>);
-
-impl Applet {
-    pub async fn open(server: &TestServer, session: &str) -> Self {
-        let path = format!("/ws/applet?session={session}&applet=calculator&client=c1");
-        let (socket, _) = connect_async(server.socket(&path)).await.unwrap();
-        let mut applet = Self(socket);
-        assert_eq!(applet.receive().await["type"], "ready");
-        applet
-    }
-
-    pub async fn send_message(&mut self, message: Value) {
-        let message = Message::text(message.to_string());
-        self.0.send(message).await.unwrap();
-    }
-
-    pub async fn receive(&mut self) -> Value {
-        loop {
-            match self.0.next().await.unwrap().unwrap() {
-                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                Message::Close(frame) => panic!("closed: {frame:?}"),
-                _ => {}
-            }
-        }
-    }
-
-    /// The next message of this type.
-    pub async fn until(&mut self, kind: &str) -> Value {
-        loop {
-            let received = self.receive().await;
-            if received["type"] == kind {
-                return received;
-            }
-        }
-    }
+pub async fn open_applet(server: &TestServer, session: &str) -> TestSocket {
+    let path = format!("/ws/applet?session={session}&applet=calculator&client=c1");
+    let mut applet = TestSocket::open(server.socket(&path)).await.unwrap();
+    assert_eq!(applet.receive().await["type"], "ready");
+    applet
 }
 
 async fn applet(server: &TestServer, session: &str) -> JoinHandle<()> {
-    let mut page = Applet::open(server, session).await;
-    page.send_message(json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
+    let mut page = open_applet(server, session).await;
+    page.send(&json!({ "type": "offerTools", "id": 1, "tools": [add()] }))
         .await;
     assert_eq!(page.until("toolsOffered").await["server"], SERVERS[1]);
     tokio::spawn(async move {
         loop {
             let call = page.until("toolCall").await;
             let result = sum(&call["arguments"]);
-            page.send_message(
-                json!({ "type": "toolResult", "call": call["call"], "result": result }),
-            )
-            .await;
+            page.send(&json!({ "type": "toolResult", "call": call["call"], "result": result }))
+                .await;
         }
     })
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Yard, answered};
-use crate::mcp_door::client::{Client, Era};
+use crate::mcp::client::{Client, Era};
 
 async fn key(remote: &Yard, scopes: Value) -> String {
     let request = json!({ "name": "program", "scopes": scopes });

@@ -9,9 +9,13 @@ mod ending;
 mod failing;
 mod hostile;
 mod origins;
+mod pages;
 mod process;
 mod runner;
 mod survival;
+
+pub use brains::brain;
+pub use runner::acp::agent as program;
 
 use std::path::PathBuf;
 

@@ -1,26 +1,13 @@
 //! The feed of a whole session, on SSE and on WebSocket.
 
-use futures_util::{SinkExt, StreamExt};
-use serde_json::{Value, json};
-use tokio_tungstenite::{connect_async, tungstenite::Message};
+use gangway_testing::socket::TestSocket;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::TestServer;
 
-type Socket =
-    tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>;
-
-async fn connect(server: &TestServer, path: &str) -> Socket {
-    connect_async(server.socket(path)).await.unwrap().0
-}
-
-async fn next(socket: &mut Socket) -> Value {
-    loop {
-        match socket.next().await.unwrap().unwrap() {
-            Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-            Message::Ping(_) => {}
-            other => panic!("{other:?}"),
-        }
-    }
+async fn connect(server: &TestServer, path: &str) -> TestSocket {
+    TestSocket::open(server.socket(path)).await.unwrap()
 }
 
 #[tokio::test]
@@ -29,7 +16,7 @@ async fn a_feed_begins_with_a_snapshot_and_continues_from_there() {
     let session = server.session().await;
     server.ask(&session, "code").await;
     let mut socket = connect(&server, &format!("/api/sessions/{session}/events")).await;
-    let opening = next(&mut socket).await;
+    let opening = socket.receive().await;
     assert_eq!(opening["type"], "snapshot");
     let roles: Vec<_> = opening["snapshot"]["entries"]
         .as_array()
@@ -39,7 +26,7 @@ async fn a_feed_begins_with_a_snapshot_and_continues_from_there() {
         .collect();
     assert_eq!(roles, ["user", "assistant"]);
     server.send_message(&session, "more code").await;
-    let message = next(&mut socket).await;
+    let message = socket.receive().await;
     assert_eq!(
         (&message["type"], &message["seq"]),
         (
@@ -90,7 +77,7 @@ async fn websocket_and_sse_say_the_same() {
         if frame.event == "session.idle" {
             continue;
         }
-        let same = next(&mut socket).await;
+        let same = socket.receive().await;
         assert_eq!(frame.data, same);
         if same["type"] == "done" {
             break;
@@ -103,19 +90,19 @@ async fn what_a_client_says_on_a_feed_is_ignored_and_the_socket_lives_on() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut socket = connect(&server, &format!("/api/sessions/{session}/events")).await;
-    next(&mut socket).await;
-    socket.send(Message::text("junk")).await.unwrap();
-    socket.send(Message::binary(vec![0; 100])).await.unwrap();
+    socket.receive().await;
+    socket.send_raw(Message::text("junk")).await;
+    socket.send_raw(Message::binary(vec![0; 100])).await;
     server.send_message(&session, "code").await;
-    assert_eq!(next(&mut socket).await["type"], "session.changed");
+    assert_eq!(socket.receive().await["type"], "session.changed");
 }
 
 #[tokio::test]
 async fn a_feed_of_an_unknown_session_is_refused_before_the_upgrade() {
     let server = TestServer::start().await;
     let path = "/api/sessions/01a1ddec-0d83-7088-92bb-e43a6be77561/events";
-    let error = connect_async(server.socket(path)).await.unwrap_err();
-    assert!(error.to_string().contains("404"), "{error}");
+    let refused = TestSocket::open(server.socket(path)).await.err();
+    assert_eq!(refused.unwrap(), 404);
 }
 
 #[tokio::test]
@@ -123,21 +110,17 @@ async fn a_stopping_server_closes_its_connections_with_a_reason() {
     let server = TestServer::start().await;
     let session = server.session().await;
     let mut socket = connect(&server, &format!("/api/sessions/{session}/events")).await;
-    next(&mut socket).await;
+    socket.receive().await;
     let mut feed = server
         .sse(&format!("/api/sessions/{session}/events"), None)
         .await;
     feed.until("snapshot").await;
     let restarted = tokio::spawn(server.restart());
-    let closing = next(&mut socket).await;
+    let (code, closing) = socket.closed().await.unwrap();
     assert_eq!(
-        (&closing["type"], &closing["reason"]),
-        (&json!("closing"), &json!("shutdown"))
+        (code, &closing["type"], &closing["reason"]),
+        (1001, &json!("closing"), &json!("shutdown"))
     );
-    match socket.next().await.unwrap().unwrap() {
-        Message::Close(Some(frame)) => assert_eq!(u16::from(frame.code), 1001),
-        other => panic!("{other:?}"),
-    }
     assert_eq!(feed.until("closing").await.data["reason"], "shutdown");
     assert_eq!(feed.next().await, None);
     drop(socket);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{server, server_with};
 use crate::{
-    mcp_door::client::{Client, Era},
+    mcp::client::{Client, Era},
     support::eventually,
 };
 

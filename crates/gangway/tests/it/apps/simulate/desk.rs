@@ -5,16 +5,11 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::{Child, Stdio},
-    time::Duration,
 };
 
-use futures_util::{SinkExt, StreamExt};
+use gangway_testing::socket::TestSocket;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::{
-    WebSocketStream, client_async,
-    tungstenite::{Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::apps::write;
 use crate::support::Gangway;
@@ -137,9 +132,7 @@ impl Drop for Run {
 }
 
 /// A page of the app, as its script would speak.
-pub struct FakePage {
-    socket: WebSocketStream<TcpStream>,
-}
+pub struct FakePage(TestSocket);
 
 impl FakePage {
     pub async fn open(run: &mut Run) -> Self {
@@ -167,9 +160,7 @@ impl FakePage {
         let mut request = path.into_client_request().unwrap();
         let origin = format!("http://{host}").parse().unwrap();
         request.headers_mut().insert("origin", origin);
-        let stream = TcpStream::connect(address).await.unwrap();
-        let (socket, _) = client_async(request, stream).await.unwrap();
-        let mut page = Self { socket };
+        let mut page = Self(TestSocket::connect(address, request).await.unwrap());
         assert_eq!(page.receive().await["type"], "welcome");
         page
     }
@@ -190,19 +181,11 @@ impl FakePage {
     }
 
     pub async fn send_message(&mut self, message: Value) {
-        self.socket
-            .send(Message::text(message.to_string()))
-            .await
-            .unwrap();
+        self.0.send(&message).await;
     }
 
     pub async fn receive(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(Duration::from_secs(20), self.socket.next()).await;
-            if let Message::Text(text) = next.expect("nothing came").unwrap().unwrap() {
-                return serde_json::from_str(&text).unwrap();
-            }
-        }
+        self.0.receive().await
     }
 
     /// What the app of these tests does; `text` is what it says first.
