@@ -4,6 +4,8 @@ import { defaultClientConditions, defineConfig } from "vite";
 import { replayFile } from "./replay-file.plugin.js";
 import { themeBoot } from "./theme-boot.plugin.js";
 
+const plain = (name: string) => name.replace(/\.\w+$/, "").split("~")[0];
+
 export default defineConfig({
   plugins: [svelte(), themeBoot(), replayFile()],
   resolve: { conditions: ["@gangway/source", ...defaultClientConditions] },
@@ -13,6 +15,26 @@ export default defineConfig({
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // The names of shared parts list all pages that share them.
+        chunkFileNames: ({ name }) => `assets/${plain(name)}-[hash].js`,
+        assetFileNames: ({ names: [name = ""] }) =>
+          `assets/${plain(name)}-[hash][extname]`,
+        // A few files per page: a request costs more than a little code that the page does not need.
+        codeSplitting: {
+          groups: [
+            { name: "base", tags: ["$initial"] },
+            {
+              name: "shared",
+              minShareCount: 2,
+              entriesAware: true,
+              entriesAwareMergeThreshold: 40_000,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {

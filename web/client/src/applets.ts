@@ -1,4 +1,4 @@
-// The REST calls about applets: which there are, and which may speak in a session.
+// The REST calls about applets: the list, and consent to their messages in a session.
 import type {
   AppletList,
   ConsentDecision,

@@ -1,4 +1,4 @@
-// Asks a model directly, without a session, by the server's OpenAI-compatible door.
+// Asks a model directly, without a session, through the server's OpenAI-compatible API.
 import { GangwayError, isModelError } from "./errors.js";
 import type { Http } from "./http.js";
 import { readEvents } from "./sse.js";

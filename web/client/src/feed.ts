@@ -43,7 +43,7 @@ export class SessionFeed {
     this.#last = options.since;
     this.#live = new LiveSocket({
       url: () => this.#url(),
-      onMessage: (data) => this.#heard(data),
+      onMessage: (data) => this.#receive(data),
       onState: (state, error) => options.onState?.(state, error),
       askWhy: (signal) => this.#askWhy(signal),
       key: () => this.#sessions.apiKey,
@@ -93,7 +93,7 @@ export class SessionFeed {
     await this.#sessions.history(this.sessionId);
   }
 
-  #heard(data: unknown): void {
+  #receive(data: unknown): void {
     let frame: FeedFrame;
     try {
       frame = JSON.parse(String(data)) as FeedFrame;

@@ -23,6 +23,9 @@ export interface Conversation {
   readonly context: ContextUse | null;
 }
 
+/** The types of messages on the relay that people read. */
+const MESSAGES = ["agent.message", "user.message"];
+
 type Numbered = Extract<FeedFrame, { seq: number }>;
 type Assistant = Extract<Entry, { role: "assistant" }>;
 type Tool = Extract<Entry, { role: "tool" }>;
@@ -149,7 +152,7 @@ function apply(at: Conversation, frame: Numbered): Conversation {
     }
     case "page":
       return pageCall(at, frame);
-    // Who may speak is asked for apart: a snapshot does not say it.
+    // Consent is requested separately: a snapshot does not contain it.
     case "session.created":
     case "applet.state":
     case "applet.asks":
@@ -273,8 +276,9 @@ function completeTool(
 /** Calls of a page's tools by others than the agent of the chat; who opened and left is not part of a conversation. */
 function pageCall(
   at: Conversation,
-  { seq, at: time, pageId, news }: Extract<Numbered, { type: "page" }>,
+  frame: Extract<Numbered, { type: "page" }>,
 ): Conversation {
+  const { seq, at: time, pageId, news } = frame;
   if (news.what === "called") {
     const { callId, tool, arguments: given, by } = news;
     return add(at, {
@@ -284,6 +288,7 @@ function pageCall(
       ...{ state: "running", result: null, error: null },
     });
   }
+  if (news.what === "message") return pageMessage(at, frame);
   if (news.what !== "returned") return at;
   const { callId, result, error } = news;
   const state = error === null ? "done" : "failed";
@@ -293,6 +298,22 @@ function pageCall(
       : entry,
   );
   return { ...at, entries };
+}
+
+/** Messages of external agents, and of the person at a page on the relay. */
+function pageMessage(
+  at: Conversation,
+  { seq, at: time, pageId, news }: Extract<Numbered, { type: "page" }>,
+): Conversation {
+  if (news.what !== "message" || !MESSAGES.includes(news.kind)) return at;
+  const { payload, by } = news;
+  const { text } = (payload ?? {}) as { text?: unknown };
+  if (typeof text !== "string" || text === "") return at;
+  return add(at, {
+    ...{ role: "pageMessage", seq, at: time, hidden: false },
+    streamId: `${at.session.sessionId}.${seq}`,
+    ...{ pageId, content: text, by },
+  });
 }
 
 function finish(

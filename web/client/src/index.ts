@@ -7,6 +7,7 @@ export { Applets } from "./applets.js";
 export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
 export { Asks, type WatchOptions } from "./asks.js";
+export { Demo } from "./demo.js";
 export { Permissions, type AuditOptions } from "./permissions.js";
 export { Study } from "./study.js";
 export { closePanel, enterPanel, parentIn } from "./panel.js";

@@ -143,7 +143,8 @@ export class LiveSocket {
     this.#next = socket;
     this.#connectTimer = setTimeout(() => this.#lost(socket), CONNECT_MS);
     socket.onopen = () => this.#opened(socket);
-    socket.onmessage = (event: MessageEvent) => this.#heard(socket, event.data);
+    socket.onmessage = (event: MessageEvent) =>
+      this.#receive(socket, event.data);
     socket.onclose = (event: CloseEvent) => this.#lost(socket, event.code);
   }
 
@@ -160,7 +161,7 @@ export class LiveSocket {
     this.#setState("live");
   }
 
-  #heard(socket: WebSocket, data: unknown): void {
+  #receive(socket: WebSocket, data: unknown): void {
     if (socket !== this.#socket) return;
     this.#heardAt = Date.now();
     this.#options.onMessage(data);

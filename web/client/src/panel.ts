@@ -3,8 +3,11 @@ import type { PanelInfo, PanelTicket } from "./generated/wire.js";
 import { Http } from "./http.js";
 
 /** Learns which chat a panel shows; a ticket is good once. */
-export function enterPanel(http: Http, wish: PanelTicket): Promise<PanelInfo> {
-  return http.post("/api/panel", { body: wish });
+export function enterPanel(
+  http: Http,
+  ticket: PanelTicket,
+): Promise<PanelInfo> {
+  return http.post("/api/panel", { body: ticket });
 }
 
 export function closePanel(http: Http, chatId: string): Promise<void> {

@@ -25,9 +25,9 @@ export class RemoteAgents {
   }
 
   /** Answers once the agent is ready; the same key makes the same agent. */
-  create(wish: CreateAgent, key: string): Promise<CreatedAgent> {
+  create(agent: CreateAgent, key: string): Promise<CreatedAgent> {
     return this.#http.post("/api/remote_agents/create", {
-      body: wish,
+      body: agent,
       headers: { "idempotency-key": key },
     });
   }

@@ -1,7 +1,10 @@
 // The REST calls about sessions, one method each.
 import type {
+  CreatedInvitation,
+  CreateInvitation,
   CreateSession,
   History,
+  InvitationList,
   MessageAccepted,
   PostMessage,
   Session,
@@ -72,6 +75,29 @@ export class Sessions {
     return this.#http.post(`${path(sessionId)}/answers`, {
       body: { questionId, answer },
     });
+  }
+
+  /** The external agents that are invited, and those that are connected. */
+  invitations(
+    sessionId: string,
+    signal?: AbortSignal,
+  ): Promise<InvitationList> {
+    return this.#http.get(`${path(sessionId)}/invitations`, { signal });
+  }
+
+  /** Invites an external agent; the token is only in this answer. */
+  invite(
+    sessionId: string,
+    invitation: CreateInvitation = {},
+  ): Promise<CreatedInvitation> {
+    return this.#http.post(`${path(sessionId)}/invitations`, {
+      body: invitation,
+    });
+  }
+
+  revokeInvitation(sessionId: string, invitationId: string): Promise<void> {
+    const id = encodeURIComponent(invitationId);
+    return this.#http.delete(`${path(sessionId)}/invitations/${id}`);
   }
 
   /** Every event as JSON Lines, as they are read. */

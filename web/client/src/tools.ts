@@ -137,8 +137,8 @@ export class Tools {
   }
 
   /** Starts to install a server; `installs` returns the progress. */
-  install(wish: InstallServer): Promise<Install> {
-    return this.#http.post("/api/mcp/installs", { body: wish });
+  install(server: InstallServer): Promise<Install> {
+    return this.#http.post("/api/mcp/installs", { body: server });
   }
 
   installs(signal?: AbortSignal): Promise<InstallList> {

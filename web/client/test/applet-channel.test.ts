@@ -205,9 +205,9 @@ test("the agent's answer comes in pieces and then whole", async () => {
 
 test("an answer that restarts after a reconnect is not duplicated", async () => {
   const first = start();
-  let heard = "";
+  let received = "";
   const answer = channel.invoke("Count", {
-    onDelta: (delta) => (heard += delta),
+    onDelta: (delta) => (received += delta),
   });
   const { id } = first.asked("invoke");
   const say = (socket: FakeSocket, delta: string) =>
@@ -223,7 +223,7 @@ test("an answer that restarts after a reconnect is not duplicated", async () => 
   say(third, "ree");
   third.say({ type: "invokeComplete", id, result: "one two three" });
   expect(await answer).toBe("one two three");
-  expect(heard).toBe("one two three");
+  expect(received).toBe("one two three");
 });
 
 test("a server that closes is left, and come back to unless the session is gone", async () => {

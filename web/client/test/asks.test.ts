@@ -30,7 +30,7 @@ afterEach(() => {
 
 function watched(ask?: string) {
   const asked: string[] = [];
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const fetch = (input: RequestInfo | URL) => {
     asked.push(input as string);
     const body = { error_code: "x", message: "No.", retryable: false };
@@ -39,19 +39,19 @@ function watched(ask?: string) {
   const http = new Http({ baseUrl: "https://host:1", fetch });
   const stop = new Asks(http).watch({
     ask,
-    onFrame: (frame) => heard.push(frame),
-    onState: (state, error) => heard.push([state, error?.status]),
+    onFrame: (frame) => received.push(frame),
+    onState: (state, error) => received.push([state, error?.status]),
   });
-  return { asked, heard, stop };
+  return { asked, received, stop };
 }
 
 test("frames are passed on, and an invalid one causes a reconnect", async () => {
-  const { heard, stop } = watched("a b");
+  const { received, stop } = watched("a b");
   const [socket] = FakeSocket.all;
   expect(socket?.url).toBe("wss://host:1/ws/asks?ask=a+b");
   socket?.onopen?.();
   socket?.onmessage?.({ data: '{"type":"changed"}' });
-  expect(heard).toEqual([["live", undefined], { type: "changed" }]);
+  expect(received).toEqual([["live", undefined], { type: "changed" }]);
   socket?.onmessage?.({ data: "{" });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(FakeSocket.all).toHaveLength(2);
@@ -64,11 +64,11 @@ test.each([
 ])(
   "a socket that is refused asks why once, and does not come back",
   async (ask, path) => {
-    const { asked, heard } = watched(ask);
+    const { asked, received } = watched(ask);
     FakeSocket.all[0]?.onclose?.({ code: 1006 });
     await vi.advanceTimersByTimeAsync(120_000);
     expect(asked).toEqual([`https://host:1${path}`]);
-    expect(heard.at(-1)).toEqual(["closed", 403]);
+    expect(received.at(-1)).toEqual(["closed", 403]);
     expect(FakeSocket.all).toHaveLength(1);
   },
 );

@@ -6,11 +6,11 @@ import { FakeXhr, PageSocket } from "./launched-page.js";
 
 const around = { name: "the page around" };
 let listener: ((event: unknown) => void) | null;
-let heard: unknown[];
+let received: unknown[];
 let link: Link;
 
 beforeEach(() => {
-  heard = [];
+  received = [];
   listener = null;
   vi.stubGlobal("WebSocket", PageSocket);
   vi.stubGlobal("XMLHttpRequest", FakeXhr);
@@ -31,7 +31,7 @@ beforeEach(() => {
     { ...built, listen, unlisten },
     "https://host.example",
     "l-1",
-    (text) => heard.push(text),
+    (text) => received.push(text),
   );
 });
 
@@ -66,7 +66,7 @@ test("the right message gives the port, and only this script sees it", async () 
   link.send("hello");
   expect(await got).toBe("hello");
   other.postMessage("welcome");
-  await vi.waitFor(() => expect(heard).toEqual(["welcome"]));
+  await vi.waitFor(() => expect(received).toEqual(["welcome"]));
   other.close();
 });
 

@@ -123,8 +123,8 @@ test("messages before the chat is ready are sent then, in order, only to its ori
 test("events come from the frame and its origin, until unsubscribed", () => {
   const made = embed({ container: "#here" });
   const other = embed({ container: "#there" });
-  const heard: unknown[] = [];
-  const off = made.on("state", (event) => heard.push(event.state));
+  const received: unknown[] = [];
+  const off = made.on("state", (event) => received.push(event.state));
   const state = { source: "gangway", type: "state", state: "idle" };
   say(made, state, { origin: "https://evil.example" });
   say(made, state, { source: other.element.contentWindow });
@@ -132,12 +132,12 @@ test("events come from the frame and its origin, until unsubscribed", () => {
   say(made, { ...state, source: "other" });
   say(made, "gangway");
   say(made, null);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   say(made, state);
-  expect(heard).toEqual(["idle"]);
+  expect(received).toEqual(["idle"]);
   off();
   say(made, state);
-  expect(heard).toEqual(["idle"]);
+  expect(received).toEqual(["idle"]);
 });
 
 test("a ready from elsewhere lets nothing out", () => {
@@ -168,12 +168,12 @@ test("an address that is none, and a container that is not there, are refused", 
 
 test("a removed chat sends no more events", () => {
   const made = embed({ container: "#here" });
-  const heard: unknown[] = [];
-  made.on("ready", () => heard.push("ready"));
+  const received: unknown[] = [];
+  made.on("ready", () => received.push("ready"));
   const source = made.element.contentWindow;
   made.remove();
   say(made, ready, { source });
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   made.open();
   expect(made.element.isConnected).toBe(false);
 });

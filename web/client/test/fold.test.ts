@@ -1,7 +1,7 @@
 // How frames become a conversation.
 import { expect, test } from "vitest";
 import { fold, prepend, type Conversation } from "../src/fold.js";
-import type { FeedFrame, PageEntry } from "../src/generated/wire.js";
+import type { FeedFrame, JsonValue, PageEntry } from "../src/generated/wire.js";
 import {
   AT,
   delta,
@@ -341,5 +341,31 @@ test("a call of a page's tool by somebody else is an entry with its result, and 
   );
   expect(done?.entries).toMatchObject([
     { role: "pageCall", seq: 3, state: "done", result: { id: 1 } },
+  ]);
+});
+
+test("messages on the relay are entries if people read them", () => {
+  const page = { pageId: "p-1", pageKind: "relay", name: "shop" } as const;
+  const frame = (
+    seq: number,
+    kind: string,
+    payload: JsonValue,
+    by: string | null,
+  ): FeedFrame => ({
+    ...{ type: "page", seq, at: AT, ...page },
+    news: { what: "message", kind, payload, by },
+  });
+  const heard = after(
+    snapshot(),
+    frame(1, "relay.joined", { role: "agent" }, "helper"),
+    frame(2, "agent.message", { text: "Hello" }, "helper"),
+    frame(3, "state.updated", { uiSpec: {}, text: "no message" }, null),
+    frame(4, "user.message", { text: "Hello too" }, null),
+    frame(5, "agent.message", { text: 7 }, "helper"),
+    frame(6, "agent.message", null, "helper"),
+  );
+  expect(heard.entries).toMatchObject([
+    { role: "pageMessage", seq: 2, content: "Hello", by: "helper" },
+    { role: "pageMessage", seq: 4, content: "Hello too", by: null },
   ]);
 });

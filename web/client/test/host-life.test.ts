@@ -186,17 +186,17 @@ test("a reset brings the page to its beginning within its study session", async 
 
 test("the status of an agent is passed on to the page", () => {
   const socket = start().open();
-  const heard: string[] = [];
-  page.host.on("agentStatus", (status) => heard.push(status));
+  const received: string[] = [];
+  page.host.on("agentStatus", (status) => received.push(status));
   socket.say("agent.status", { status: "thinking" });
   socket.say("agent.status", {});
-  expect(heard).toEqual(["thinking", ""]);
+  expect(received).toEqual(["thinking", ""]);
 });
 
 test("messages of agents are received; invalid ones are ignored", async () => {
   const socket = start().open();
-  const heard: string[] = [];
-  page.host.on("message", (text) => heard.push(text));
+  const received: string[] = [];
+  page.host.on("message", (text) => received.push(text));
   for (const raw of [
     "",
     "[]",
@@ -212,7 +212,7 @@ test("messages of agents are received; invalid ones are ignored", async () => {
   socket.say("agent.message", { text: "Hello" });
   socket.say("agent.message", { text: 7 }, { id: "m2" });
   await settle();
-  expect(heard).toEqual(["Hello"]);
+  expect(received).toEqual(["Hello"]);
   expect(socket.answer("m2")?.payload["code"]).toBe("INVALID_MESSAGE");
   expect(page.host.status).toBe("live");
 });

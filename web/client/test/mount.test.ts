@@ -67,7 +67,7 @@ function tell(seq: number): void {
 }
 
 /** The messages that the frame received. */
-function heard(port: FakePort): (string | number)[] {
+function received(port: FakePort): (string | number)[] {
   return port.got.map((text) => {
     const { type, seq } = JSON.parse(String(text)) as {
       type: string;
@@ -152,13 +152,13 @@ test("what the agent says while the frame is loaded comes after the welcome, in 
   tell(4);
   tell(6);
   const first = load();
-  expect(heard(first)).toEqual(["welcome", 4, 6]);
+  expect(received(first)).toEqual(["welcome", 4, 6]);
   tell(9);
   // Said again by a server that resumed too early.
   tell(9);
-  expect(heard(first)).toEqual(["welcome", 4, 6, 9]);
+  expect(received(first)).toEqual(["welcome", 4, 6, 9]);
   // A document that follows knows by the numbers what was said before it was written.
-  expect(heard(load())).toEqual(["welcome", 4, 6, 9]);
+  expect(received(load())).toEqual(["welcome", 4, 6, 9]);
 });
 
 test("a frame loaded while disconnected gets everything after the next welcome", async () => {
@@ -166,25 +166,25 @@ test("a frame loaded while disconnected gets everything after the next welcome",
   tell(4);
   socket.drop();
   const port = load();
-  expect(heard(port)).toEqual([]);
+  expect(received(port)).toEqual([]);
   await vi.advanceTimersByTimeAsync(400);
   socket = FakeSocket.last();
   welcome(5);
   tell(5);
-  expect(heard(port)).toEqual(["welcome", 4, 5]);
+  expect(received(port)).toEqual(["welcome", 4, 5]);
 });
 
 test("of what the agent said the last 256 events are kept, and no more than 4 MiB", () => {
   welcome();
   for (let seq = 1; seq <= 300; seq += 1) tell(seq);
-  expect(heard(load()).slice(1)).toEqual(
+  expect(received(load()).slice(1)).toEqual(
     Array.from({ length: 256 }, (_, at) => at + 45),
   );
   const payload = "x".repeat(1 << 20);
   for (let seq = 301; seq <= 310; seq += 1) {
     socket.say({ type: "agent-event", event: "y", payload, seq });
   }
-  expect(heard(load())).toEqual(["welcome", 308, 309, 310]);
+  expect(received(load())).toEqual(["welcome", 308, 309, 310]);
 });
 
 test("what is over the limit is answered with an error, and passes again a second later", async () => {
@@ -228,7 +228,7 @@ test("an app that floods is cut off, and the mounting page is notified", () => {
   for (let at = 0; at < 3_000; at += 1) port.postMessage(event);
   expect(problems).toEqual(["flood"]);
   expect(socket.sent.length).toBeLessThanOrEqual(400);
-  expect(heard(port).at(-1)).toBe("closing");
+  expect(received(port).at(-1)).toBe("closing");
   expect(mounted.state).toBe("closed");
   frame.dispatchEvent(new Event("load"));
   expect(posted).toHaveLength(1);
@@ -259,7 +259,7 @@ test("a launch that the server says is over is over", () => {
   welcome();
   socket.say({ type: "closing", reason: "expired" });
   expect(problems).toEqual(["launch_ended"]);
-  expect(heard(port)).toEqual(["welcome", "closing"]);
+  expect(received(port)).toEqual(["welcome", "closing"]);
 });
 
 test("a key travels as a subprotocol, never in the address", () => {

@@ -9,20 +9,20 @@ const recorded = {
 };
 
 async function begun() {
-  const heard: ServerFrame[] = [];
+  const received: ServerFrame[] = [];
   const link = new RecordedLink(recorded, {
-    onFrame: (frame) => heard.push(frame),
-    onClosed: () => heard.push({ type: "reload" }),
+    onFrame: (frame) => received.push(frame),
+    onClosed: () => received.push({ type: "reload" }),
   });
   await Promise.resolve();
-  return { link, heard };
+  return { link, received };
 }
 
 test("the frame is told where it is and what the state was", async () => {
-  const { link, heard } = await begun();
+  const { link, received } = await begun();
   link.send({ type: "getState", id: 1 });
   link.send({ type: "getState", id: 2, key: "note" });
-  expect(heard).toMatchObject([
+  expect(received).toMatchObject([
     { type: "ready", frame: recorded.frame, version: 1 },
     { type: "state", id: 1, data: recorded.state, version: 1 },
     { type: "state", id: 2, data: { note: "window" } },
@@ -30,25 +30,25 @@ test("the frame is told where it is and what the state was", async () => {
 });
 
 test("another step is a patch with a higher version, back as well", async () => {
-  const { link, heard } = await begun();
+  const { link, received } = await begun();
   link.show({ table: 5 });
   link.show({ table: 5 });
   link.show(recorded.state);
-  expect(heard.slice(1)).toMatchObject([
+  expect(received.slice(1)).toMatchObject([
     { type: "stateUpdate", version: 2, data: { table: 5, note: null } },
     { type: "stateUpdate", version: 3, data: recorded.state },
   ]);
 });
 
 test("nothing can be changed, read or asked through it", async () => {
-  const { link, heard } = await begun();
+  const { link, received } = await begun();
   link.send({ type: "setState", data: { table: 9 }, id: "a" });
   link.send({ type: "setState", data: { table: 9 } });
   link.send({ type: "invoke", prompt: "Do it again", id: "b" });
   link.send({ type: "readFile", path: "x", id: "c" });
-  expect(heard.slice(1)).toMatchObject(
+  expect(received.slice(1)).toMatchObject(
     ["a", "b", "c"].map((id) => ({ type: "error", id, code: "replay" })),
   );
   link.send({ type: "getState", id: 1 });
-  expect(heard.at(-1)).toMatchObject({ data: recorded.state });
+  expect(received.at(-1)).toMatchObject({ data: recorded.state });
 });

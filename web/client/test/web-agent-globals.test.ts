@@ -54,8 +54,8 @@ test("agent-ready and ai-ready are dispatched once, when the page is parsed and 
     providers: ["harbor"],
     features: expect.arrayContaining(["text-sessions"]) as string[],
   };
-  const heard = (name: string) => [name, detail, "interactive"];
-  expect(said).toEqual([...heard("agent-ready"), ...heard("ai-ready")]);
+  const received = (name: string) => [name, detail, "interactive"];
+  expect(said).toEqual([...received("agent-ready"), ...received("ai-ready")]);
 });
 
 test("the script does nothing where an extension was first", async () => {

@@ -151,7 +151,7 @@ async function read(
 async function screenshot(
   tabId: number,
   { url, frameId, documentId }: chrome.runtime.MessageSender,
-  wish: ScreenshotRequest,
+  request: ScreenshotRequest,
 ): Promise<ShotAnswer> {
   try {
     if (frameId !== 0 || !isReadable(url)) {
@@ -160,7 +160,7 @@ async function screenshot(
       throw new AgentApiError("ERR_NOT_SUPPORTED", words);
     }
     const where = { tabId, frameId, documentId };
-    const { format, quality } = wish;
+    const { format, quality } = request;
     const options = { format, quality, hidesFrames: true };
     return { shot: await takeScreenshot(where, options) };
   } catch (error) {

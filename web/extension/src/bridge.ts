@@ -24,8 +24,10 @@ const IDLE_MS = 60_000;
 export interface NativePort {
   postMessage(message: unknown): void;
   disconnect(): void;
-  readonly onMessage: { addListener(heard: (message: unknown) => void): void };
-  readonly onDisconnect: { addListener(heard: () => void): void };
+  readonly onMessage: {
+    addListener(listener: (message: unknown) => void): void;
+  };
+  readonly onDisconnect: { addListener(listener: () => void): void };
 }
 
 export interface BridgeOptions {
@@ -150,12 +152,12 @@ export class Bridge {
 
   /** Opens the connection of one document; the origin in the request comes from the browser. */
   openPage(
-    wish: PageOpenRequest,
+    options: PageOpenRequest,
     handlers: PageHandlers,
   ): { send(frame: string): void; close(): void } {
     const page = `v${(this.#count += 1)}`;
     this.#pages.set(page, handlers);
-    this.#send({ type: "page_open", request_id: page, ...wish });
+    this.#send({ type: "page_open", request_id: page, ...options });
     const isOpen = () => this.#pages.get(page) === handlers;
     return {
       send: (frame) => {
@@ -215,7 +217,7 @@ export class Bridge {
     this.#parts = new Parts();
     this.#spoke = false;
     port.onMessage.addListener((message) => {
-      if (this.#port === port) this.#heard(message);
+      if (this.#port === port) this.#receive(message);
     });
     port.onDisconnect.addListener(() => {
       const words = this.#options.whyClosed(port);
@@ -250,11 +252,11 @@ export class Bridge {
     );
   }
 
-  #heard(said: unknown): void {
+  #receive(data: unknown): void {
     this.#spoke = true;
     let message: FromBridge | undefined;
     try {
-      message = this.#whole(said as FromBridge | Part);
+      message = this.#whole(data as FromBridge | Part);
     } catch (error) {
       // What follows would be out of step; a new port starts over.
       console.error(error);

@@ -15,7 +15,7 @@ export type ContentRequest =
   | { type: "ask"; ask: string; clicked: boolean; first: boolean }
   /** The text of this document. */
   | { type: "read" }
-  /** A picture of this document. */
+  /** A screenshot of this document. */
   | ({ type: "screenshot" } & ScreenshotRequest)
   /** The page opened a chat. */
   | { type: "chat"; chatId: string; url: string }

@@ -15,8 +15,10 @@ export interface Port {
   readonly sender?: Sender | undefined;
   postMessage(message: unknown): void;
   disconnect(): void;
-  readonly onMessage: { addListener(heard: (message: unknown) => void): void };
-  readonly onDisconnect: { addListener(heard: () => void): void };
+  readonly onMessage: {
+    addListener(listener: (message: unknown) => void): void;
+  };
+  readonly onDisconnect: { addListener(listener: () => void): void };
 }
 
 export interface PagesOptions {

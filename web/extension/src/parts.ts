@@ -7,7 +7,7 @@ const MAX_COUNT = 128;
 const MAX_TEXT = 64 << 20;
 
 interface Opened {
-  pieces: (string | undefined)[];
+  parts: (string | undefined)[];
   missing: number;
   length: number;
 }
@@ -25,18 +25,18 @@ export class Parts {
     if (!isWhole(count, 2, MAX_COUNT)) throw bad();
     if (!isWhole(index, 0, count - 1)) throw bad();
     const opened = this.#open.get(part) ?? this.#begin(part, count);
-    if (opened.pieces.length !== count) throw bad();
-    if (opened.pieces[index] !== undefined) throw bad();
+    if (opened.parts.length !== count) throw bad();
+    if (opened.parts[index] !== undefined) throw bad();
     this.#text += data.length;
     if (this.#text > MAX_TEXT) throw bad();
-    opened.pieces[index] = data;
+    opened.parts[index] = data;
     opened.length += data.length;
     opened.missing -= 1;
     if (opened.missing > 0) return undefined;
     this.#open.delete(part);
     this.#text -= opened.length;
     try {
-      return JSON.parse(opened.pieces.join(""));
+      return JSON.parse(opened.parts.join(""));
     } catch {
       throw bad();
     }
@@ -44,8 +44,8 @@ export class Parts {
 
   #begin(part: string, count: number): Opened {
     if (this.#open.size >= MAX_OPEN) throw bad();
-    const pieces = new Array<string | undefined>(count).fill(undefined);
-    const opened = { pieces, missing: count, length: 0 };
+    const parts = new Array<string | undefined>(count).fill(undefined);
+    const opened = { parts, missing: count, length: 0 };
     this.#open.set(part, opened);
     return opened;
   }

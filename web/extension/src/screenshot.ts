@@ -28,10 +28,10 @@ export interface ShotOptions extends ScreenshotRequest {
   hidesFrames: boolean;
 }
 
-/** Takes a picture of the document at `where`, which must be in the front tab of its window from beginning to end. */
+/** Takes a screenshot of the document at `where`, which must be in the front tab of its window from beginning to end. */
 export async function takeScreenshot(
   where: Where,
-  { hidesFrames, ...wish }: ShotOptions,
+  { hidesFrames, ...options }: ShotOptions,
 ): Promise<Screenshot> {
   const { tabId } = where;
   const { active, windowId } = await chrome.tabs.get(tabId);
@@ -59,7 +59,7 @@ export async function takeScreenshot(
     await run(target, () => true, 0);
     const now = await chrome.tabs.get(tabId);
     if (seen.moved || !now.active) throw notVisible();
-    return await shrink(taken, wish);
+    return await shrink(taken, options);
   } finally {
     chrome.tabs.onActivated.removeListener(activated);
     chrome.tabs.onUpdated.removeListener(updated);
@@ -178,7 +178,7 @@ async function capture(tabId: number, windowId: number): Promise<string> {
   }
 }
 
-/** The picture as it may be passed on: smaller, or with less quality, until it fits. */
+/** The screenshot as it may be passed on: smaller, or with less quality, until it fits. */
 async function shrink(
   dataUrl: string,
   { format = "jpeg", quality = 0.8 }: ScreenshotRequest,

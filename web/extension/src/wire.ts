@@ -1,4 +1,4 @@
-// What travels between the extension and `gangway bridge`.
+// Messages between the extension and `gangway bridge`.
 import type {
   BridgeHello,
   BridgeProblem,
@@ -10,14 +10,14 @@ import type {
 export const HOST = "gangway.bridge";
 /** The version of the protocol that is spoken here. */
 export const PROTOCOL = 1;
-/** The most that is sent to the bridge in one message, in bytes of JSON. */
+/** The size limit of a frame to the bridge, in bytes of JSON. */
 export const FRAME_BYTES = 16 << 20;
 /** Requests that may wait for an answer at once. */
 export const MAX_REQUESTS = 512;
 
 export type WireError = BridgeProblem;
 
-/** What the bridge says of itself. */
+/** The first message of the bridge. */
 export type Hello = BridgeHello;
 
 export type Status = BridgeStatus;
@@ -28,7 +28,7 @@ export type ToBridge =
   | { type: "page_frame"; page: string; frame: string }
   | { type: "page_close"; page: string };
 
-/** One piece of a message that is too long for one. */
+/** One part of a message that is too long for one frame. */
 export type Part = Extract<BridgeMessage, { type: "part" }>;
 
 /** Responses to a request; results and events are those of the server. */
@@ -43,7 +43,7 @@ export type FromBridge =
   | Extract<BridgeMessage, { type: "status" }>
   | { type: "page_frame"; page: string; frame: string };
 
-/** Everything that goes wrong on the way to Gangway or there. */
+/** An error on the way to Gangway, or of Gangway. */
 export class BridgeError extends Error implements WireError {
   readonly code: string;
   readonly status?: number;
@@ -70,7 +70,7 @@ export class BridgeError extends Error implements WireError {
   }
 }
 
-/** The error that a message stands for, whatever it holds. */
+/** The error in a message of any shape. */
 export function bridgeError(value: unknown): BridgeError {
   const { code, message, ...rest } = (value ?? {}) as Partial<WireError>;
   return new BridgeError({

@@ -101,16 +101,16 @@ test("a field is filled in as by typing, and one that cannot hold the value keep
     <textarea id="text"></textarea>
     <select id="fish"><option value="h">Herring</option><option value="c">Cod</option>
       <option value="s" disabled>Salmon</option></select>`);
-  const heard: string[] = [];
+  const received: string[] = [];
   for (const type of ["input", "change"]) {
     document.body.addEventListener(type, ({ target }) =>
-      heard.push(`${type} ${(target as Element).id}`),
+      received.push(`${type} ${(target as Element).id}`),
     );
   }
   fill("#name", "Ahab");
   fill("#text", "Call me\nIshmael");
   fill("#fish", "Cod");
-  expect(heard).toEqual(
+  expect(received).toEqual(
     ["name", "text", "fish"].flatMap((id) => [`input ${id}`, `change ${id}`]),
   );
   const value = (id: string) =>
@@ -183,10 +183,10 @@ test("elements are listed by what people call them, and their references hold wh
     { role: "tab", text: "Second" },
   ]);
   const [, close] = found;
-  const heard = vi.fn();
-  document.querySelector("button")?.addEventListener("click", heard);
+  const received = vi.fn();
+  document.querySelector("button")?.addEventListener("click", received);
   click(close?.ref ?? "");
-  expect(heard).toHaveBeenCalledTimes(1);
+  expect(received).toHaveBeenCalledTimes(1);
   expect(list()[1]?.ref).toBe(close?.ref);
   document.querySelector("button")?.remove();
   expect(codeOf(() => click(close?.ref ?? ""))).toBe("ERR_ELEMENT_NOT_FOUND");

@@ -244,13 +244,13 @@ test("a new listener gets the open requests, and an empty list once the server i
   await host.welcome();
   const frame = { type: "asks", asks: [{ id: "q" }] };
   host.port.say({ type: "status", about: "asks", frame });
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   host.bridge.listen({
-    status: (status) => heard.push((status as { frame: unknown }).frame),
+    status: (status) => received.push((status as { frame: unknown }).frame),
   });
-  expect(heard).toEqual([frame]);
+  expect(received).toEqual([frame]);
   host.die();
-  expect(heard.slice(1)).toEqual([{ type: "asks", asks: [] }]);
+  expect(received.slice(1)).toEqual([{ type: "asks", asks: [] }]);
   release();
 });
 
@@ -328,8 +328,8 @@ test("a failing listener does not affect others", async () => {
 
 test("status of the server changes what is known, and that of requests is passed on", async () => {
   const host = new FakeHost();
-  const heard: unknown[] = [];
-  host.bridge.listen({ status: (status) => heard.push(status) });
+  const received: unknown[] = [];
+  host.bridge.listen({ status: (status) => received.push(status) });
   const release = host.bridge.hold();
   await host.welcome();
   const server = { type: "status", about: "server", attached: "own" };
@@ -341,6 +341,6 @@ test("status of the server changes what is known, and that of requests is passed
   });
   const frame = { type: "changed" };
   host.port.say({ type: "status", about: "asks", frame });
-  expect(heard).toHaveLength(3);
+  expect(received).toHaveLength(3);
   release();
 });

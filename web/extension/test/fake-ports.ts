@@ -1,19 +1,20 @@
 // Ports as browsers make them, with the test at the other end.
 import type { Sender } from "../src/sender.js";
 
-type Heard<T> = (value: T) => void;
+type Listener<T> = (value: T) => void;
 
 export class FakePort {
   readonly sent: Record<string, unknown>[] = [];
   readonly texts: string[] = [];
   closed = false;
-  #messages: Heard<unknown>[] = [];
-  #ends: Heard<void>[] = [];
+  #messages: Listener<unknown>[] = [];
+  #ends: Listener<void>[] = [];
   readonly onMessage = {
-    addListener: (heard: Heard<unknown>) => void this.#messages.push(heard),
+    addListener: (listener: Listener<unknown>) =>
+      void this.#messages.push(listener),
   };
   readonly onDisconnect = {
-    addListener: (heard: Heard<void>) => void this.#ends.push(heard),
+    addListener: (listener: Listener<void>) => void this.#ends.push(listener),
   };
 
   constructor(readonly sender?: Sender) {}
@@ -31,13 +32,13 @@ export class FakePort {
 
   /** The other side says something. */
   say(message: unknown): void {
-    for (const heard of this.#messages) heard(message);
+    for (const listener of this.#messages) listener(message);
   }
 
   /** The other side leaves. */
   end(): void {
     this.closed = true;
-    for (const heard of this.#ends) heard();
+    for (const listener of this.#ends) listener();
   }
 
   /** The last message of a type. */

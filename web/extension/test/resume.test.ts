@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 function visit() {
   const ports: FakePort[] = [];
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const lost = vi.fn();
   const refused = vi.fn();
   let gone = false;
@@ -25,7 +25,7 @@ function visit() {
     hello: () => ({
       ...{ type: "hello", v: 1, origin: "https://a.example", tab: "0" },
     }),
-    heard: ({ n }) => heard.push(n),
+    onMessage: ({ n }) => received.push(n),
     resumed: () => socket.send({ type: "call", id: 1, method: "again" }),
     ...{ lost, refused },
   });
@@ -38,7 +38,7 @@ function visit() {
   return {
     socket,
     ports,
-    heard,
+    received,
     lost,
     refused,
     last,
@@ -65,7 +65,7 @@ test("after a broken port, the visit resumes after the last number", async () =>
   // Earlier events are not delivered twice.
   made.tell({ n: 2, type: "event", id: 1, event: {} });
   made.tell({ n: 3, type: "result", id: 1, result: null });
-  expect(made.heard).toEqual([1, 2, 3]);
+  expect(made.received).toEqual([1, 2, 3]);
   expect(made.said()[1]).toMatchObject({ method: "again" });
   expect(made.lost).not.toHaveBeenCalled();
 });

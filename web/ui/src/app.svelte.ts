@@ -3,6 +3,7 @@ import {
   Applets,
   Apps,
   Asks,
+  Demo,
   GangwayError,
   Permissions,
   RemoteAgents,
@@ -33,6 +34,7 @@ import {
   WANTS,
 } from "@gangway/kit/asks/words.js";
 import { ChatState } from "./chat/chat.svelte.js";
+import { DemoState } from "./demo/demo.svelte.js";
 import { GalleryState } from "./applets/gallery.svelte.js";
 import { LaunchState } from "./apps/launch.svelte.js";
 import type { LoginState } from "./login/login.svelte.js";
@@ -71,6 +73,7 @@ export class AppState {
   readonly apps: AppsState;
   /** The app that was launched beside the chat. */
   readonly launch: LaunchState;
+  readonly demo: DemoState;
   readonly split = new SplitState();
   readonly login: LoginState;
   /** The browsers that are logged in. */
@@ -100,6 +103,7 @@ export class AppState {
     const apps = new Apps(http);
     this.apps = new AppsState(apps);
     this.launch = new LaunchState(apps);
+    this.demo = new DemoState(new Demo(http));
     this.agents = new AgentsState(http);
     this.models = new ModelsState(http);
     this.tools = new ToolsState(new Tools(http));
@@ -128,6 +132,7 @@ export class AppState {
 
   dispose(): void {
     this.#stop.abort();
+    this.demo.dispose();
     this.chat.dispose();
   }
 
@@ -251,6 +256,7 @@ export class AppState {
   }
 
   async #begin(): Promise<void> {
+    void this.demo.look();
     await this.load();
     if (this.#stop.signal.aborted) return;
     await this.prepareApplet();
@@ -269,11 +275,10 @@ export class AppState {
     if (this.launch.url === null) void this.prepareLaunch();
   }
 
-  /** Opens an applet beside the chat without interrupting the user. */
+  /** Opens an applet beside the chat, and beside an app that is there, without interrupting the user. */
   #showApplet(slug: string): void {
     if (this.applet !== slug) {
       this.applet = slug;
-      this.launch.point(null);
       this.split.side = "chat";
       if (this.page === "chat") push(this.chatPath);
     }

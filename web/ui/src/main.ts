@@ -10,14 +10,19 @@ import "@gangway/kit/styles/markdown.css";
 // Before anything else is asked for, so that nothing can see the token in it.
 const embed = location.pathname.startsWith("/embed/") ? takeAddress() : null;
 const target = find();
-if (embed) {
-  wear(embed.style);
-  const { default: EmbedPage } = await import("./embed/EmbedPage.svelte");
-  mount(EmbedPage, { target, props: { address: embed } });
-} else if (location.pathname === "/panel") {
-  const { default: PanelPage } = await import("./panel/PanelPage.svelte");
-  mount(PanelPage, { target });
-} else await guarded();
+// Not awaited here: what it imports needs code from the file that this is built into.
+void start();
+
+async function start(): Promise<void> {
+  if (embed) {
+    wear(embed.style);
+    const { default: EmbedPage } = await import("./embed/EmbedPage.svelte");
+    mount(EmbedPage, { target, props: { address: embed } });
+  } else if (location.pathname === "/panel") {
+    const { default: PanelPage } = await import("./panel/PanelPage.svelte");
+    mount(PanelPage, { target });
+  } else await guarded();
+}
 
 function find(): HTMLElement {
   const found = document.getElementById("app");
@@ -27,8 +32,10 @@ function find(): HTMLElement {
 
 /** The pages that need a login. */
 async function guarded(): Promise<void> {
-  const { default: Guarded } = await import("./login/Guarded.svelte");
-  const { LoginState } = await import("./login/login.svelte.js");
+  const [{ default: Guarded }, { LoginState }] = await Promise.all([
+    import("./login/Guarded.svelte"),
+    import("./login/login.svelte.js"),
+  ]);
   const login = new LoginState();
   await login.begin();
   const show = <Props extends Record<string, unknown>>(

@@ -63,7 +63,7 @@ test("a burst of frames makes one request, and one more for what came meanwhile"
     }),
   );
   speakers.of("s1");
-  for (let i = 0; i < 5; i += 1) speakers.heard(asks("a"));
+  for (let i = 0; i < 5; i += 1) speakers.received(asks("a"));
   expect(requests).toBe(1);
   open.shift()?.();
   await vi.waitFor(() => expect(requests).toBe(2));
@@ -90,8 +90,8 @@ test("only frames that change who may speak are asked about", async () => {
     patch: {},
     source: { kind: "person" },
   } as const;
-  speakers.heard({ ...state, applet: "notes" });
-  speakers.heard({
+  speakers.received({ ...state, applet: "notes" });
+  speakers.received({
     type: "done",
     seq: 3,
     at: AT,
@@ -101,7 +101,7 @@ test("only frames that change who may speak are asked about", async () => {
     idle: true,
   });
   expect(requests).toBe(1);
-  speakers.heard({ ...state, applet: "board" });
+  speakers.received({ ...state, applet: "board" });
   expect(requests).toBe(2);
 });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Parent } from "../src/embed/parent.js";
 
 const SHOP = "https://shop.example";
-let heard: unknown[];
+let received: unknown[];
 let posted: unknown[];
 let parent: Parent | null;
 
@@ -13,7 +13,7 @@ const around = {
 } as unknown as Window;
 
 beforeEach(() => {
-  heard = [];
+  received = [];
   posted = [];
   vi.spyOn(window, "parent", "get").mockReturnValue(around);
 });
@@ -28,9 +28,9 @@ function open(
   allowed: string[] = [SHOP],
 ): Parent | null {
   parent = Parent.of(origin, allowed, {
-    send: (text) => heard.push(["send", text]),
-    style: (style) => heard.push(["style", style]),
-    focus: () => heard.push(["focus"]),
+    send: (text) => received.push(["send", text]),
+    style: (style) => received.push(["style", style]),
+    focus: () => received.push(["focus"]),
   });
   return parent;
 }
@@ -62,7 +62,7 @@ test.each([
 ])("there is nobody to talk with for %s", (_, origin) => {
   expect(open(origin, [SHOP, "*", "null", `${SHOP}/`])).toBeNull();
   say(hello);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test("a page that is not framed has no parent page", () => {
@@ -79,7 +79,7 @@ test("messages of the parent page are handled", () => {
     type: "style",
     variables: { accent: "red", font: "url(x)" },
   });
-  expect(heard).toEqual([
+  expect(received).toEqual([
     ["send", "hello"],
     ["focus"],
     ["style", { accent: "red" }],
@@ -106,11 +106,11 @@ test("other origins, other windows and junk are not", () => {
   ]) {
     say(junk);
   }
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test("nothing is handled after the end", () => {
   open(SHOP)?.dispose();
   say(hello);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { InstallsState } from "../src/tools/installs.svelte.js";
 import { ServerLogState } from "@gangway/kit/tools/server-log.svelte.js";
 import { ServersState } from "@gangway/kit/tools/servers.svelte.js";
 import { ToolCallState } from "@gangway/kit/tools/tool-call.svelte.js";
-import { piecesOf } from "@gangway/kit/tools/result.js";
+import { blocksOf } from "@gangway/kit/tools/result.js";
 import { groupTools, suggestName } from "@gangway/kit/tools/words.js";
 
 type Answer = (method: string, path: string, body: unknown) => unknown;
@@ -235,12 +235,12 @@ test("only addresses of pages can be visited", () => {
 });
 
 test("results are shown as what they are", () => {
-  expect(piecesOf("plain")).toEqual([{ kind: "text", text: "plain" }]);
-  expect(piecesOf({ n: 1 })).toEqual([
+  expect(blocksOf("plain")).toEqual([{ kind: "text", text: "plain" }]);
+  expect(blocksOf({ n: 1 })).toEqual([
     { kind: "json", text: '{\n  "n": 1\n}' },
   ]);
   expect(
-    piecesOf([
+    blocksOf([
       { type: "text", text: "<b>hi</b>" },
       { type: "image", mimeType: "image/png", data: "AAAA" },
       { type: "image", mimeType: "image/svg+xml", data: "AAAA" },
@@ -271,7 +271,7 @@ test("results are shown as what they are", () => {
     { kind: "json", text: '{\n  "type": "strange"\n}' },
   ]);
   expect(
-    piecesOf({ truncated: true, text: "ab", totalBytes: 4000, nextOffset: 2 }),
+    blocksOf({ truncated: true, text: "ab", totalBytes: 4000, nextOffset: 2 }),
   ).toEqual([
     { kind: "text", text: "ab" },
     { kind: "note", text: "Truncated: showing the first 2 bytes of 4.0 kB." },

@@ -30,7 +30,7 @@ import {
   type LinkEvents,
   type ServerFrame,
   type State,
-  type Told,
+  type FrameOf,
 } from "./wire.js";
 
 export interface InvokeOptions extends AskOptions {
@@ -41,12 +41,12 @@ export interface InvokeOptions extends AskOptions {
   waitForResult?: boolean;
   /** The same as `session: "background"`. */
   background?: boolean;
-  /** Gets the answer piece by piece. */
+  /** Gets the answer in chunks. */
   onDelta?: (delta: string) => void;
 }
 
 export type InvokeStarted = Pick<
-  Told<"invokeStarted">,
+  FrameOf<"invokeStarted">,
   "streamId" | "sessionId"
 >;
 
@@ -85,7 +85,7 @@ export class AppletChannel {
   /** `link` makes the way out of the channel, given what comes in. */
   constructor(link: (events: LinkEvents) => Link) {
     this.#link = link({
-      onFrame: (frame, bytes) => this.#heard(frame, bytes),
+      onFrame: (frame, bytes) => this.#receive(frame, bytes),
       onClosed: (code, message) => this.#fail(new GangwayError(code, message)),
     });
   }
@@ -274,7 +274,7 @@ export class AppletChannel {
     }
   }
 
-  #heard(frame: ServerFrame, bytes?: ArrayBuffer): void {
+  #receive(frame: ServerFrame, bytes?: ArrayBuffer): void {
     switch (frame.type) {
       case "stateUpdate":
         // With an id it answers a change that was made here.
@@ -317,7 +317,7 @@ export class AppletChannel {
     } else question.resolve(frame);
   }
 
-  #gotState({ id, data, version }: Told<"state">): void {
+  #gotState({ id, data, version }: FrameOf<"state">): void {
     const asked = this.#questions.get(id)?.message;
     if (asked && "key" in asked) return;
     this.#state.set(data, version);

@@ -38,14 +38,14 @@ function base64(bytes: Uint8Array): string {
 }
 
 /** One array out of many. */
-export function join(pieces: Uint8Array[]): Uint8Array {
+export function join(chunks: Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(
-    pieces.reduce((sum, piece) => sum + piece.length, 0),
+    chunks.reduce((sum, chunk) => sum + chunk.length, 0),
   );
   let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
   }
   return whole;
 }

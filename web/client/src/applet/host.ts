@@ -11,13 +11,13 @@ import {
   type Link,
   type LinkEvents,
   type ServerFrame,
-  type Told,
+  type FrameOf,
 } from "./wire.js";
 
-/** What a host sends through. */
+/** The connection of a host. */
 export interface HostLink extends Link {
   readonly state: LiveState;
-  /** The frame began anew, and knows of nothing that was asked before. */
+  /** The frame was reloaded, and has no open requests. */
   reset(): void;
   /** Tries at once instead of waiting for the next attempt. */
   reconnect(): void;
@@ -56,7 +56,7 @@ const TYPES: Record<ClientMessage["type"], true> = {
 const PER_SECOND = 200;
 const BURST = 400;
 // A frame that exceeds the rate limit this often is cut off.
-const PATIENCE = 2_000;
+const MAX_REFUSED = 2_000;
 const ID_LENGTH = 100;
 
 export class AppletHost {
@@ -68,7 +68,7 @@ export class AppletHost {
   #port: MessagePort | null = null;
   #nonce: unknown;
   #loaded = false;
-  #ready: Told<"ready"> | null = null;
+  #ready: FrameOf<"ready"> | null = null;
   #address: string | null = null;
   readonly #rate = new Rate(PER_SECOND, BURST);
   #refused = 0;
@@ -129,14 +129,14 @@ export class AppletHost {
   #greeted(event: MessageEvent): void {
     if (event.source !== this.#iframe.contentWindow) return;
     if (event.source === null || event.origin !== "null") return;
-    const said = event.data as { type?: unknown; nonce?: unknown } | null;
+    const message = event.data as { type?: unknown; nonce?: unknown } | null;
     // Only who is in the frame can leave it.
     const inside = document.activeElement === this.#iframe;
-    if (said?.type === "gangway:leave" && inside) this.#options.onLeave?.();
-    if (said?.type !== "gangway:hello") return;
+    if (message?.type === "gangway:leave" && inside) this.#options.onLeave?.();
+    if (message?.type !== "gangway:hello") return;
     // One port for each document: a frame that was loaded again gets a new one.
-    if (this.#port && (!this.#loaded || said.nonce === this.#nonce)) return;
-    this.#nonce = typeof said.nonce === "string" ? said.nonce : undefined;
+    if (this.#port && (!this.#loaded || message.nonce === this.#nonce)) return;
+    this.#nonce = typeof message.nonce === "string" ? message.nonce : undefined;
     this.#loaded = false;
     this.#closePort();
     this.#link.reset();
@@ -158,7 +158,7 @@ export class AppletHost {
     if (!isMessage(data)) return;
     if (!this.#rate.take()) {
       this.#refused += 1;
-      if (this.#refused > PATIENCE) {
+      if (this.#refused > MAX_REFUSED) {
         this.#refuse("flood", "The applet sent too many messages.");
         return;
       }
@@ -193,14 +193,14 @@ export class AppletHost {
   }
 
   /** The message for the applet, without the URL of its frame. */
-  #readied({ frame: path, ...told }: Told<"ready">): Told<"ready"> {
+  #readied({ frame: path, ...ready }: FrameOf<"ready">): FrameOf<"ready"> {
     const first = this.#address === null;
     if (path !== undefined) {
       this.#address = `${this.#options.url ?? ""}${path}`;
     }
     if (first) this.reload();
-    this.#ready = told;
-    return told;
+    this.#ready = ready;
+    return ready;
   }
 
   #refuse(code: string, message: string): void {

@@ -100,19 +100,19 @@ export class PortLink implements Link {
 
   #received(event: MessageEvent): void {
     if (event.source !== parent || event.origin !== location.origin) return;
-    const said = event.data as ({ type?: string } & Partial<Welcome>) | null;
-    if (said?.type === "gangway:theme") this.#onWelcome(said);
+    const message = event.data as ({ type?: string } & Partial<Welcome>) | null;
+    if (message?.type === "gangway:theme") this.#onWelcome(message);
     const port = event.ports[0];
-    if (said?.type !== "gangway:port" || !port || this.#port) return;
+    if (message?.type !== "gangway:port" || !port || this.#port) return;
     clearTimeout(this.#timer);
     this.#port = port;
-    this.#onWelcome(said);
-    port.onmessage = ({ data }: MessageEvent) => this.#heard(data);
+    this.#onWelcome(message);
+    port.onmessage = ({ data }: MessageEvent) => this.#receive(data);
     for (const message of this.#queue) port.postMessage(message);
     this.#queue = [];
   }
 
-  #heard(data: unknown): void {
+  #receive(data: unknown): void {
     if (data instanceof ArrayBuffer) {
       const announced = this.#announced;
       this.#announced = null;

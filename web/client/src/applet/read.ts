@@ -22,13 +22,13 @@ interface PartOptions extends AskOptions {
 
 export interface TextOptions extends PartOptions {
   binary?: false;
-  /** Gets each piece, which is not collected then; what it returns is waited for. */
+  /** Gets each chunk, which is not collected then; what it returns is waited for. */
   onChunk?: (chunk: string, progress: Progress) => unknown;
 }
 
 export interface BinaryOptions extends PartOptions {
   binary: true;
-  /** Gets each piece, which is not collected then; what it returns is waited for. */
+  /** Gets each chunk, which is not collected then; what it returns is waited for. */
   onChunk?: (chunk: Uint8Array, progress: Progress) => unknown;
 }
 
@@ -47,12 +47,12 @@ export async function readBytes(
   path: string,
   options: BinaryOptions,
 ): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   await read(ask, path, options, async (bytes, progress) => {
     if (options.onChunk) await options.onChunk(bytes, progress);
-    else pieces.push(bytes);
+    else chunks.push(bytes);
   });
-  return join(pieces);
+  return join(chunks);
 }
 
 export async function readText(
@@ -61,16 +61,16 @@ export async function readText(
   options: TextOptions,
 ): Promise<string> {
   const decoder = new TextDecoder();
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   const take = async (text: string, progress: Progress) => {
-    if (!options.onChunk) pieces.push(text);
+    if (!options.onChunk) chunks.push(text);
     else if (text !== "") await options.onChunk(text, progress);
   };
   const end = await read(ask, path, options, (bytes, progress) =>
     take(decoder.decode(bytes, { stream: true }), progress),
   );
   await take(decoder.decode(), end);
-  return pieces.join("");
+  return chunks.join("");
 }
 
 async function read(
@@ -114,7 +114,7 @@ async function readWindow(
   part: { path: string; offset: number; length: number },
   signal: AbortSignal | undefined,
 ): Promise<[Uint8Array, number | undefined]> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size: number | undefined;
   await ask(
     { type: "readFile", ...part, binary: true },
@@ -122,8 +122,8 @@ async function readWindow(
     (frame, bytes) => {
       if (frame.type !== "fileContent") return;
       size = frame.size;
-      if (bytes) pieces.push(new Uint8Array(bytes));
+      if (bytes) chunks.push(new Uint8Array(bytes));
     },
   );
-  return [pieces.length === 1 && pieces[0] ? pieces[0] : join(pieces), size];
+  return [chunks.length === 1 && chunks[0] ? chunks[0] : join(chunks), size];
 }

@@ -36,12 +36,12 @@ interface Request {
   /** How many bytes of a file, or characters of an answer, have arrived. */
   got: number;
   /** How many characters of a restarted answer were already received. */
-  heard: number;
-  /** How large the file was when its first piece came. */
+  delivered: number;
+  /** How large the file was when its first chunk arrived. */
   fileSize?: number;
 }
 
-// Shorter than the socket's own patience: a channel that is alive is never replaced.
+// Shorter than the timeout of the socket: a channel that is alive is never replaced.
 const PING_MS = 50_000;
 // The server recognizes a client that reconnects by this id, so it must be unique.
 const newClient = () => crypto.randomUUID();
@@ -67,7 +67,7 @@ export class SocketLink implements Link {
     this.#events = events;
     this.#live = new LiveSocket({
       url: () => this.#url(),
-      onMessage: (data) => this.#heard(data),
+      onMessage: (data) => this.#receive(data),
       onOpen: () => this.#resume(),
       onState: (state, error) => this.#changed(state, error),
       ...(options.askWhy && { askWhy: options.askWhy }),
@@ -122,7 +122,7 @@ export class SocketLink implements Link {
       message,
       size: text.length,
       got: 0,
-      heard: 0,
+      delivered: 0,
     });
     this.#waiting += text.length;
     // Without a socket it waits; `#resume` sends it.
@@ -214,7 +214,7 @@ export class SocketLink implements Link {
     for (const [wireId, request] of [...this.#requests]) {
       const { message } = request;
       if (message.type !== "readFile" || request.got === 0) {
-        request.heard = Math.max(request.heard, request.got);
+        request.delivered = Math.max(request.delivered, request.got);
         request.got = 0;
         this.#sendAs(wireId, message);
         continue;
@@ -236,7 +236,7 @@ export class SocketLink implements Link {
     this.#live.send(JSON.stringify({ ...message, id: wireId }));
   }
 
-  #heard(data: unknown): void {
+  #receive(data: unknown): void {
     if (data instanceof ArrayBuffer) {
       const announced = this.#announced;
       this.#announced = null;
@@ -291,8 +291,8 @@ export class SocketLink implements Link {
       const { delta } = frame;
       const before = request.got;
       request.got += delta.length;
-      if (request.got <= request.heard) return;
-      const fresh = delta.slice(Math.max(0, request.heard - before));
+      if (request.got <= request.delivered) return;
+      const fresh = delta.slice(Math.max(0, request.delivered - before));
       frame = { ...frame, delta: fresh };
     }
     if (frame.type === "fileContent") {

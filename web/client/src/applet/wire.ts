@@ -6,47 +6,47 @@ import type {
   JsonValue,
 } from "../generated/wire.js";
 
-/** Names a question; its answer carries the same. */
+/** Identifies a request; its response carries the same id. */
 export type Id = JsonValue;
 export type State = Readonly<Record<string, unknown>>;
 
-/** Whatever an applet asks. */
+/** A request of an applet. */
 export type ClientMessage = AppletClientMessage & { id?: Id };
 
-/** Anything the server says. */
+/** A message of the server. */
 export type ServerFrame = AppletServerMessage;
 
-/** What the server says under this name. */
-export type Told<Name extends AppletServerMessage["type"]> = Extract<
+/** The server's frame of this type. */
+export type FrameOf<Name extends AppletServerMessage["type"]> = Extract<
   AppletServerMessage,
   { type: Name }
 >;
 
-/** The last frame of the answer to each question. */
+/** The last frame of the response to each request. */
 export interface Answers {
-  setState: Told<"stateUpdate">;
-  getState: Told<"state">;
-  readFile: Told<"fileContent">;
-  writeFile: Told<"fileWritten">;
-  listFiles: Told<"files">;
-  stat: Told<"fileStat">;
-  subscribe: Told<"subscribed">;
-  unsubscribe: Told<"unsubscribed">;
-  invoke: Told<"invokeStarted" | "invokeComplete">;
-  stop: Told<"stopped">;
-  offerTools: Told<"toolsOffered">;
+  setState: FrameOf<"stateUpdate">;
+  getState: FrameOf<"state">;
+  readFile: FrameOf<"fileContent">;
+  writeFile: FrameOf<"fileWritten">;
+  listFiles: FrameOf<"files">;
+  stat: FrameOf<"fileStat">;
+  subscribe: FrameOf<"subscribed">;
+  unsubscribe: FrameOf<"unsubscribed">;
+  invoke: FrameOf<"invokeStarted" | "invokeComplete">;
+  stop: FrameOf<"stopped">;
+  offerTools: FrameOf<"toolsOffered">;
   /** Only when it came too late. */
-  toolResult: Told<"error">;
-  ping: Told<"pong">;
+  toolResult: FrameOf<"error">;
+  ping: FrameOf<"pong">;
 }
 
 /** A file or folder of the session's folder. */
 export type FileStat = AppletFile;
-export type FileList = Omit<Told<"files">, "type" | "id">;
-export type FileChange = Omit<Told<"fileChanged">, "type">;
-export type StateUpdate = Pick<Told<"stateUpdate">, "data" | "version">;
+export type FileList = Omit<FrameOf<"files">, "type" | "id">;
+export type FileChange = Omit<FrameOf<"fileChanged">, "type">;
+export type StateUpdate = Pick<FrameOf<"stateUpdate">, "data" | "version">;
 
-/** What the rest of the session does, by the name to listen for. */
+/** Events of the session, by the name to listen for. */
 export type AppletEvents = {
   [
     Name in
@@ -58,7 +58,7 @@ export type AppletEvents = {
       | "resync"
       | "fileChanged"
       | "consentAsked"
-  ]: Omit<Told<Name>, "type">;
+  ]: Omit<FrameOf<Name>, "type">;
 };
 
 /** What a channel sends to and receives from. */
@@ -91,7 +91,7 @@ export function sizeLimit(type: string): number {
   return type === "writeFile" ? WRITE_SIZE : MESSAGE_SIZE;
 }
 
-/** The name of the question that this frame answers. */
+/** The id of the request that this frame answers. */
 export function idOf(frame: ServerFrame): Id | undefined {
   return "id" in frame ? frame.id : undefined;
 }
@@ -116,7 +116,7 @@ function waitsForResult(request: ClientMessage): boolean {
   return (request.waitForResult ?? request.options?.waitForResult) !== false;
 }
 
-/** Whether a piece of a file has bytes that come after it. */
+/** Whether a chunk of a file has bytes that come after it. */
 export function hasBytes(frame: ServerFrame): boolean {
   return frame.type === "fileContent" && (frame.bytes ?? 0) > 0;
 }

@@ -42,7 +42,7 @@ export interface Channel extends Pick<
   /** Connects, unless it is already connected. */
   open(): void;
   /** Takes what the other end says. */
-  heard(text: unknown): void;
+  receive(text: unknown): void;
 }
 
 /** `port` is the way out where there is a parent page. */
@@ -74,7 +74,7 @@ export function makeChannel(
     return `${boot.socket}${built.exec(/\?/, boot.socket) ? "&" : "?"}page=${page}${since}`;
   }
 
-  const link = port ?? socketLink(built, address, heard, end);
+  const link = port ?? socketLink(built, address, receive, end);
   // What is dropped without a connection is said again: the tools after a welcome, a result when its call comes again.
   const say = (said: PageClientMessage) => {
     if (welcomed) link.send(stringify(said));
@@ -194,13 +194,13 @@ export function makeChannel(
     const found = settle(id);
     if (!found) return;
     const { action, request } = found;
-    const told = (
+    const fault = (
       typeof error === "object" && error ? error : { message: error }
     ) as { code?: unknown; message?: unknown; details?: unknown };
-    const message = typeof told.message === "string" ? told.message : "";
+    const message = typeof fault.message === "string" ? fault.message : "";
     const code =
-      typeof told.code === "string"
-        ? told.code
+      typeof fault.code === "string"
+        ? fault.code
         : request
           ? CODES.requestTimeout
           : CODES.emitTimeout;
@@ -212,16 +212,16 @@ export function makeChannel(
           ? new AgentDeniedError(action, undefined, denied)
           : new AgentDeniedError(action, message, `${denied} - ${message}`)
         : code === CODES.action
-          ? new AgentError(code, unknown, told.details)
+          ? new AgentError(code, unknown, fault.details)
           : new AgentError(
               code,
               message || "The agent denied the request",
-              told.details,
+              fault.details,
             ),
     );
   }
 
-  function heard(text: unknown): void {
+  function receive(text: unknown): void {
     if (over) return;
     let frame: PageServerMessage;
     try {
@@ -353,7 +353,7 @@ export function makeChannel(
     open() {
       if (!over) link.open();
     },
-    heard,
+    receive,
     emit: (event: string, payload?: unknown): Promise<void> => {
       if (typeof event !== "string" || !built.exec(NAME, event)) {
         const words = `Invalid event name: ${nameOf(event)}. Use lowercase with hyphens.`;

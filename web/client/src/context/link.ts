@@ -10,7 +10,7 @@ export interface Link {
   open(): void;
 }
 
-type Heard = (text: unknown) => void;
+type OnMessage = (text: unknown) => void;
 /** The launch has ended, with the reason of the server. */
 type Over = (why: "deleted" | "expired") => void;
 
@@ -26,7 +26,7 @@ const EXPIRED = 4410;
 export function socketLink(
   built: Builtins,
   url: () => string,
-  heard: Heard,
+  onMessage: OnMessage,
   over: Over,
 ): Link {
   const { Socket, listen, sendOn, closeSocket } = built;
@@ -53,7 +53,7 @@ export function socketLink(
     listen(next, "message", (event) => {
       if (next !== socket) return;
       silent = false;
-      heard((event as MessageEvent).data);
+      onMessage((event as MessageEvent).data);
     });
     listen(next, "close", (event) => {
       if (next !== socket) return;
@@ -115,7 +115,7 @@ export function portLink(
   built: Builtins,
   parentOrigin: string,
   launchId: string,
-  heard: Heard,
+  onMessage: OnMessage,
 ): Link {
   const { listen, unlisten } = built;
   const { post, start } = capturePort();
@@ -135,7 +135,9 @@ export function portLink(
     if (data["launchId"] !== launchId || !only || ports.length > 1) return;
     unlisten(window, "message", greet, true);
     port = only;
-    listen(only, "message", (message) => heard((message as MessageEvent).data));
+    listen(only, "message", (message) =>
+      onMessage((message as MessageEvent).data),
+    );
     start(only);
   };
 

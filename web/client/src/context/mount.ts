@@ -82,7 +82,7 @@ export function mountApp(options: MountOptions): MountedApp {
   const http = new Http({ baseUrl: server, ...(key && { apiKey: key }) });
   const rate = new Rate(PER_SECOND, BURST);
   const page = crypto.randomUUID();
-  const patience = new Rate(REFUSED_PER_SECOND, REFUSED_BURST);
+  const refusals = new Rate(REFUSED_PER_SECOND, REFUSED_BURST);
   const kept: string[] = [];
   let keptSize = 0;
   let port: MessagePort | null = null;
@@ -173,7 +173,7 @@ export function mountApp(options: MountOptions): MountedApp {
   function fromFrame(data: unknown): void {
     if (typeof data !== "string" || data.length > MESSAGE_SIZE) return;
     const free = rate.take();
-    if (!free && !patience.take()) {
+    if (!free && !refusals.take()) {
       stop(new GangwayError("flood", "The app sent too many messages."));
       return;
     }
@@ -205,8 +205,8 @@ export function mountApp(options: MountOptions): MountedApp {
   /** Nothing that the app waits for is dropped without a word. */
   function refuse(said: PageClientMessage): void {
     const message = `Too many messages: the limit is ${PER_SECOND} per second`;
-    const answer = (told: PageServerMessage) =>
-      port?.postMessage(JSON.stringify(told));
+    const answer = (message: PageServerMessage) =>
+      port?.postMessage(JSON.stringify(message));
     if (said.type === "weblet-event") {
       const error = { code: CODES.emitTimeout, message };
       answer({ type: "weblet-nack", id: said.id, error });

@@ -30,10 +30,10 @@ export interface Boot {
 }
 
 /** Takes the boot and the data as JSON; the data are read when they are first used. */
-export default function run(told: string, given?: string): void {
+export default function run(bootJson: string, given?: string): void {
   const built = capture();
   const { parse, freeze } = built;
-  const boot = parse(told) as Boot;
+  const boot = parse(bootJson) as Boot;
   keepLaunch(built);
   if (boot.storage !== undefined) lendStorage(built, boot.storage);
   // Taken only where it is needed: looking at it costs more than reading the boot.
@@ -45,7 +45,7 @@ export default function run(told: string, given?: string): void {
   const port =
     boot.parentOrigin !== null && window.parent !== window
       ? portLink(built, boot.parentOrigin, boot.launchId, (text) =>
-          channel().heard(text),
+          channel().receive(text),
         )
       : null;
 

@@ -37,8 +37,8 @@ export class RemoteAgent {
   }
 
   /** What an embed begins with; needs the session token. */
-  exchange(wish: OpenFrame = {}): Promise<FrameInfo> {
-    return this.#http.post(`${this.#path}/exchange`, { body: wish });
+  exchange(request: OpenFrame = {}): Promise<FrameInfo> {
+    return this.#http.post(`${this.#path}/exchange`, { body: request });
   }
 
   /** Follows the conversation and the agent's state until it is disposed. */
@@ -88,7 +88,7 @@ export class RemoteAgent {
     return upload(url, this.#token, file, options);
   }
 
-  /** What was said in a recording. */
+  /** The transcript of a recording. */
   transcribe(audio: Blob, signal?: AbortSignal): Promise<SpeechText> {
     const path = `${this.#path}/transcribe`;
     return this.#http.post(path, { body: audio, signal });

@@ -38,7 +38,7 @@ export interface Embed {
   /** Calls back until the returned function is called. */
   on<Name extends EmbedEventName>(
     name: Name,
-    heard: (event: EmbedEvents[Name]) => void,
+    listener: (event: EmbedEvents[Name]) => void,
   ): () => void;
   /** Removes the chat from the page. */
   remove(): void;
@@ -89,14 +89,15 @@ export function embed(options: EmbedOptions): Embed {
     if (origin !== url.origin || !isFromEmbed(data)) return;
     if (data.type === "ready") {
       ready = true;
-      const told = waiting;
+      const queued = waiting;
       waiting = [];
-      told.forEach(tell);
+      queued.forEach(tell);
     } else if (data.type === "resize" && autoHeight) {
       const { height } = data;
       if (Number.isFinite(height)) frame.style.height = `${height}px`;
     }
-    for (const heard of listeners.get(data.type) ?? []) heard(data as never);
+    for (const listener of listeners.get(data.type) ?? [])
+      listener(data as never);
   }
 
   window.addEventListener("message", hear);
@@ -123,10 +124,10 @@ export function embed(options: EmbedOptions): Embed {
       frame.focus();
       tell({ target: "gangway", type: "focus" });
     },
-    on(name, heard) {
+    on(name, listener) {
       const all = listeners.get(name) ?? new Set();
-      listeners.set(name, all.add(heard));
-      return () => void all.delete(heard);
+      listeners.set(name, all.add(listener));
+      return () => void all.delete(listener);
     },
     remove() {
       removed = true;

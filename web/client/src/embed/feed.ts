@@ -88,11 +88,11 @@ export class AgentFeed {
     this.#request = request;
     const { signal } = request;
     const over = () => signal.aborted;
-    this.#heard();
+    this.#receive();
     try {
       const bytes = await this.#options.open(this.#last, signal);
       if (over()) return;
-      this.#heard();
+      this.#receive();
       this.#backoff.opened();
       this.#setState("live");
       const watched = bytes.pipeThrough(this.#watch(), { signal });
@@ -133,13 +133,13 @@ export class AgentFeed {
   #watch(): TransformStream<Uint8Array, Uint8Array> {
     return new TransformStream({
       transform: (chunk, to) => {
-        this.#heard();
+        this.#receive();
         to.enqueue(chunk);
       },
     });
   }
 
-  #heard(): void {
+  #receive(): void {
     this.#heardAt = Date.now();
     clearTimeout(this.#quietTimer);
     this.#quietTimer = setTimeout(() => this.#lose(), QUIET_MS);

@@ -156,7 +156,11 @@ tool: string, arguments: JsonValue,
 /**
  * Who called it.
  */
-by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
+by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "pageMessage", pageId: string, content: string, 
+/**
+ * The agent; none for the person.
+ */
+by: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
  * A machine-readable code.
  */
@@ -209,7 +213,11 @@ tool: string, arguments: JsonValue,
 /**
  * Who called it.
  */
-by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
+by: Source, state: ToolState, result: JsonValue | null, error: string | null, } | { "role": "pageMessage", pageId: string, content: string, 
+/**
+ * The agent; none for the person.
+ */
+by: string | null, } | { "role": "notice", message: string, } | { "role": "error", 
 /**
  * A machine-readable code.
  */
@@ -2047,6 +2055,50 @@ export type ConnectPage = {
  */
 sessionId: string | null, };
 
+export type DemoState = "running" | "done" | "denied" | "failed" | "stopped";
+
+/**
+ * Something that happened.
+ */
+export type DemoStep = { 
+/**
+ * Who did it, such as "MCP client".
+ */
+actor: string, text: string, };
+
+/**
+ * What the demo waits for the person to do.
+ */
+export type DemoTask = { text: string, 
+/**
+ * The page to open, if that is it.
+ */
+url: string | null, };
+
+export type DemoInfo = { 
+/**
+ * Counts changes.
+ */
+version: number, state: DemoState, 
+/**
+ * The chat that it is in.
+ */
+sessionId: string | null, 
+/**
+ * The app that it launched.
+ */
+app: string, launchId: string | null, steps: Array<DemoStep>, task: DemoTask | null, 
+/**
+ * Why it ended, unless it is done.
+ */
+error: string | null, };
+
+export type DemoStatus = { 
+/**
+ * The running demo, or the last one.
+ */
+demo: DemoInfo | null, };
+
 /**
  * A tool that was not accepted.
  */
@@ -2659,6 +2711,48 @@ by: StudyBy,
  */
 messages: StudyBy, };
 
+export type CreateInvitation = { 
+/**
+ * The name under which the agent appears; default is `External agent`.
+ */
+label?: string, 
+/**
+ * Seconds until it expires, at most 30 days; default is a day.
+ */
+expiresIn?: number, };
+
+/**
+ * An invitation of an agent to a chat.
+ */
+export type InvitationInfo = { invitationId: string, sessionId: string, 
+/**
+ * The name under which its agents appear.
+ */
+label: string, createdAt: string, expiresAt: string, 
+/**
+ * How many agents are connected with it.
+ */
+agents: number, };
+
+export type CreatedInvitation = { 
+/**
+ * For `token` of `relay.join`, with the chat as `sessionId`; not shown again.
+ */
+token: string, invitation: InvitationInfo, };
+
+/**
+ * The external agents of a chat.
+ */
+export type InvitationList = { 
+/**
+ * Those that are valid, oldest first.
+ */
+invitations: Array<InvitationInfo>, 
+/**
+ * The names of all connected agents.
+ */
+agents: Array<string>, };
+
 export type RelayInfo = { name: string, 
 /**
  * Whether a page has joined.
@@ -2684,7 +2778,11 @@ export type RelayList = {
 /**
  * Sorted by name.
  */
-sessions: Array<RelayInfo>, };
+sessions: Array<RelayInfo>, 
+/**
+ * Invitations of agents to chats.
+ */
+invitations: Array<InvitationInfo>, };
 
 /**
  * The tokens of a relay session, one per role.

@@ -134,7 +134,7 @@ export class Host {
     const live: LiveSocket = new LiveSocket({
       url: () => relayAddress(url),
       onOpen: () => this.#join(live),
-      onMessage: (data) => this.#heard(data),
+      onMessage: (data) => this.#receive(data),
       onState: (state, error) => {
         // Between open and joined the visible status is the same.
         if (state === "live") return;
@@ -163,7 +163,7 @@ export class Host {
     live.send(writeEnvelope({ type: "relay.join", id: "join", payload }));
   }
 
-  #heard(data: unknown): void {
+  #receive(data: unknown): void {
     const message = readEnvelope(data);
     if (!message) return;
     if (message.seq !== undefined) {
@@ -187,13 +187,13 @@ export class Host {
     this.#joined = true;
     const { studySession, agents, seq, resync } = payload;
     const begun = typeof seq === "number" && seq < (this.#seq ?? 0);
-    const anew = begun || resync === true;
+    const restarted = begun || resync === true;
     // Resume from here if the connection is lost before the first message.
-    if (typeof seq === "number" && (anew || this.#seq === undefined)) {
+    if (typeof seq === "number" && (restarted || this.#seq === undefined)) {
       this.#seq = seq;
     }
     // A relay that restarted gives its old names to new requests.
-    if (anew) this.#outbox.forgetAnswers();
+    if (restarted) this.#outbox.forgetAnswers();
     this.#study = typeof studySession === "string" ? studySession : null;
     for (const text of this.#outbox.take()) this.#live.send(text);
     this.#emit("status", "live");

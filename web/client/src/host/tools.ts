@@ -58,7 +58,7 @@ export class Toolbox {
   /** What was registered with the browser when it was last asked. */
   #others: ToolEntry[] = [];
   /** The tools last sent to agents, to detect changes. */
-  #told: string | undefined;
+  #sent: string | undefined;
 
   constructor(source: ToolSource, webMcp: boolean) {
     const names = typeof source === "function" ? [] : Object.keys(source);
@@ -100,16 +100,16 @@ export class Toolbox {
   /** Reads the registered tools again; the next update contains them in any case. */
   async renew(): Promise<void> {
     await this.list();
-    this.#told = "";
+    this.#sent = "";
   }
 
   /** The tools for the next update, if they have changed. */
   news(): { toolSchema?: ToolEntry[] } {
     const toolSchema = this.#offered();
     const text = JSON.stringify(toolSchema);
-    const told = this.#told;
-    this.#told = text;
-    return told === undefined || told === text ? {} : { toolSchema };
+    const before = this.#sent;
+    this.#sent = text;
+    return before === undefined || before === text ? {} : { toolSchema };
   }
 
   #offered(): ToolEntry[] {

@@ -52,8 +52,8 @@ export function makeAgent(
     };
     const options = { ms: LIMITS.person, signal: take.signalOf(fields) };
     if (delegation.obtain) await delegation.obtain();
-    const said = await link.call("permissions.request", params, options);
-    return said as PermissionAnswer;
+    const result = await link.call("permissions.request", params, options);
+    return result as PermissionAnswer;
   }
 
   async function callTool(given: unknown): Promise<unknown> {
@@ -147,8 +147,8 @@ export function makeAgent(
     }
     const options = { ms: LIMITS.person, signal: take.signalOf(fields) };
     if (delegation.obtain) await delegation.obtain();
-    const said = await link.call("mcp.register", params, options);
-    return said as MCPRegistrationResult;
+    const result = await link.call("mcp.register", params, options);
+    return result as MCPRegistrationResult;
   }
 
   async function unregister(serverId: unknown): Promise<Done> {
@@ -168,9 +168,9 @@ export function makeAgent(
       },
     };
     const options = { ms: LIMITS.person, signal: take.signalOf(fields) };
-    const said = await link.call("chat.open", params, options);
+    const opened = await link.call("chat.open", params, options);
     // The address of the panel is of no use to the page.
-    const { panel, ...result } = said as ChatOpenResult & { panel?: string };
+    const { panel, ...result } = opened as ChatOpenResult & { panel?: string };
     if (result.success && result.chatId && panel) {
       panels.show(result.chatId, panel);
     }
@@ -179,9 +179,9 @@ export function makeAgent(
 
   async function closeChat(given: unknown): Promise<Done> {
     const chatId = take.text(given, "chatId");
-    const said = await link.call("chat.close", { chatId });
+    const result = await link.call("chat.close", { chatId });
     panels.hide(chatId);
-    return said as Done;
+    return result as Done;
   }
 
   return freeze({
@@ -218,12 +218,12 @@ export function makeAgent(
 /** How the events of a run read on the page. */
 const EVENTS: StreamOptions<RunEvent> = {
   read(event) {
-    const said = event as RunEvent;
-    if (said.type === "error") {
-      return { type: "error", error: errorFrom(said.error) };
+    const step = event as RunEvent;
+    if (step.type === "error") {
+      return { type: "error", error: errorFrom(step.error) };
     }
-    if (said.type !== "tool_result" || !said.error) return said;
-    return { ...said, error: errorFrom(said.error) };
+    if (step.type !== "tool_result" || !step.error) return step;
+    return { ...step, error: errorFrom(step.error) };
   },
   failed: (error) => ({ type: "error", error }),
   isLast: ({ type }) => type === "final" || type === "error",

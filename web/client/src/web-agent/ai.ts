@@ -33,13 +33,13 @@ export function makeAi(built: Builtins, link: Link): AI {
     });
   }
 
-  /** Begins a session that knows what was said before. */
-  async function begin(wish: Begin): Promise<TextSession> {
-    const { fields, history } = wish;
+  /** Begins a session that continues a history. */
+  async function begin(request: Begin): Promise<TextSession> {
+    const { fields, history } = request;
     const before = history.length > 0 ? `${BEFORE}\n\n` : "";
-    const told = [wish.systemPrompt, before + transcript(history)];
+    const prompts = [request.systemPrompt, before + transcript(history)];
     const params = {
-      systemPrompt: told.filter(Boolean).join("\n\n") || undefined,
+      systemPrompt: prompts.filter(Boolean).join("\n\n") || undefined,
       temperature: take.optionalNumber(
         ...[fields["temperature"], "temperature", 0, 2],
       ),
@@ -51,7 +51,7 @@ export function makeAi(built: Builtins, link: Link): AI {
     if (params.provider === NATIVE) return own();
     try {
       const made = await link.call("text.create", params, { signal });
-      return session((made as { sessionId: string }).sessionId, wish);
+      return session((made as { sessionId: string }).sessionId, request);
     } catch (error) {
       // So says a Gangway without a model to use: the browser's own is better than none.
       const none = (error as AgentApiError).code === "ERR_MODEL_FAILED";
@@ -62,14 +62,14 @@ export function makeAi(built: Builtins, link: Link): AI {
     }
   }
 
-  function session(sessionId: string, wish: Begin): TextSession {
-    const history = [...wish.history];
+  function session(sessionId: string, request: Begin): TextSession {
+    const history = [...request.history];
     const note = (input: string, answer: string) => {
-      const said: PromptMessage[] = [
+      const exchange: PromptMessage[] = [
         { role: "user", content: input },
         { role: "assistant", content: answer },
       ];
-      history.push(...said);
+      history.push(...exchange);
     };
     return freeze({
       sessionId,
@@ -101,7 +101,11 @@ export function makeAi(built: Builtins, link: Link): AI {
       }),
       clone: freeze(async (given?: unknown) => {
         const { signal } = take.options(given, "clone");
-        return begin({ ...wish, fields: { ...wish.fields, signal }, history });
+        return begin({
+          ...request,
+          fields: { ...request.fields, signal },
+          history,
+        });
       }),
       destroy: freeze(async () => {
         await link.call("text.destroy", { sessionId });
@@ -111,8 +115,8 @@ export function makeAi(built: Builtins, link: Link): AI {
 
   async function list(given?: unknown): Promise<LLMProviderInfo[]> {
     const signal = take.signalOf(take.options(given, "providers.list"));
-    const said = await link.call("providers.list", {}, { signal });
-    const providers = said as LLMProviderInfo[];
+    const result = await link.call("providers.list", {}, { signal });
+    const providers = result as LLMProviderInfo[];
     const own = await native?.info();
     if (!own) return providers;
     // Without any other, it is the one that answers.
@@ -133,8 +137,8 @@ export function makeAi(built: Builtins, link: Link): AI {
     const signal = take.signalOf(take.options(given, "canCreateTextSession"));
     const options = { signal };
     try {
-      const said = await link.call("permissions.list", {}, options);
-      const { scopes } = said as PermissionStatus;
+      const result = await link.call("permissions.list", {}, options);
+      const { scopes } = result as PermissionStatus;
       if (scopes["model:prompt"] === "denied") return "no";
       // Which models there are is nothing for a page that may not list them.
       if (!scopes["model:list"].startsWith("granted")) return "readily";
@@ -151,7 +155,7 @@ export function makeAi(built: Builtins, link: Link): AI {
     given?: unknown,
   ): Promise<RuntimeCapabilities> {
     const signal = take.signalOf(take.options(given, "getCapabilities"));
-    const said = await link.call("capabilities", {}, { signal });
+    const result = await link.call("capabilities", {}, { signal });
     const state = await native?.availability();
     return {
       // Firefox gives its models to extensions alone.
@@ -160,7 +164,7 @@ export function makeAi(built: Builtins, link: Link): AI {
         state === undefined || state === "unavailable"
           ? null
           : { available: state === "available", supportsTools: false },
-      harbor: said as RuntimeCapabilities["harbor"],
+      harbor: result as RuntimeCapabilities["harbor"],
     };
   }
 

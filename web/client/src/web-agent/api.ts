@@ -81,7 +81,7 @@ export interface BrowserElement {
 }
 
 export interface ScreenshotOptions extends Abortable {
-  /** JPEG when it is not said. */
+  /** JPEG by default. */
   format?: "png" | "jpeg";
   /** Of a JPEG, 0 to 1. */
   quality?: number;
@@ -119,7 +119,7 @@ export interface RunOptions extends Abortable {
   tools?: string[];
   /** True leaves the router out. */
   useAllTools?: boolean;
-  /** How many tools may be called, 0 to 50; 5 when it is not said. */
+  /** How many tools may be called, 0 to 50; 5 by default. */
   maxToolCalls?: number;
   requireCitations?: boolean;
   provider?: string;
@@ -137,7 +137,7 @@ export interface TextSessionOptions extends Abortable {
 
 export interface TextSession {
   readonly sessionId: string;
-  /** A new session that knows what was said in this one. */
+  /** A new session with the history of this one. */
   clone(options?: Abortable): Promise<TextSession>;
   prompt(input: string, options?: Abortable): Promise<string>;
   promptStreaming(

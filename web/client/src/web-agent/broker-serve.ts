@@ -75,13 +75,13 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   const rate = new Rate(PER_SECOND, BURST);
   /** Calls without an answer, as they were sent. */
   const open = new Map<number, Call>();
-  /** What each call weighs until the server has said its end. */
+  /** The size of each call until the server has ended it. */
   const weights = new Map<number, number>();
   /** What calls about the page itself say: that stays here. */
   const acts = new Map<number, JsonValue>();
   /** The number of the last call. */
   let last = 0;
-  /** Calls that the page no longer wants, whose end the server has not said yet. */
+  /** Calls that the page no longer wants, which the server has not ended yet. */
   const aborted = new Set<number>();
   /** The last results of the page's tools; the server says nothing to them. */
   const results = new Map<number, BrokerClientMessage>();
@@ -93,7 +93,7 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
   const socket = new BrokerSocket({
     connect: options.connect,
     hello: options.hello,
-    heard: (message) => fromServer(message),
+    onMessage: (message) => fromServer(message),
     resumed() {
       // The server does each number once; what was held back is among these.
       held = [];
@@ -198,36 +198,36 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     openChat(chatId, panel);
   }
 
-  function fromPage(said: PageToBroker | null): void {
-    if (typeof said !== "object" || said === null) return;
-    switch (said.type) {
+  function fromPage(message: PageToBroker | null): void {
+    if (typeof message !== "object" || message === null) return;
+    switch (message.type) {
       case "call": {
-        if (!isId(said.id)) return;
+        if (!isId(message.id)) return;
         try {
-          call(said.id, said.method, said.params);
+          call(message.id, message.method, message.params);
         } catch (error) {
-          tell({ type: "error", id: said.id, error: plain(error) });
+          tell({ type: "error", id: message.id, error: plain(error) });
         }
         return;
       }
       case "abort":
-        if (isId(said.id) && open.delete(said.id)) {
-          acts.delete(said.id);
-          aborted.add(said.id);
+        if (isId(message.id) && open.delete(message.id)) {
+          acts.delete(message.id);
+          aborted.add(message.id);
           forgetOldest(aborted, MAX_CALLS);
-          send({ type: "abort", id: said.id });
+          send({ type: "abort", id: message.id });
         }
         return;
       case "tools":
         if (!hasRoom()) return;
-        tools = { type: "tools", tools: value(said.tools) as PageTool[] };
+        tools = { type: "tools", tools: value(message.tools) as PageTool[] };
         send(tools);
         return;
       case "tool_result":
-        if (isId(said.call) && hasRoom()) toolResult(said);
+        if (isId(message.call) && hasRoom()) toolResult(message);
         return;
       case "read":
-        if (isId(said.id)) read(said);
+        if (isId(message.id)) read(message);
     }
   }
 
@@ -240,19 +240,25 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     const given = value(params);
     const stays = isTabCall(method);
     if (stays && !options.act) throw needsExtension(method);
-    const said: Call = { type: "call", id, method, params: stays ? {} : given };
+    const message: Call = {
+      type: "call",
+      id,
+      method,
+      params: stays ? {} : given,
+    };
     const weight = bytesOf(params as string);
     if (sum(weights.values()) + weight > MAX_OPEN) throw tooMuch();
     weights.set(id, weight);
-    open.set(id, said);
+    open.set(id, message);
     if (stays) acts.set(id, given);
-    send(said);
+    send(message);
   }
 
-  function toolResult(
-    said: Extract<PageToBroker, { type: "tool_result" }>,
-  ): void {
-    const { call, error, result } = said;
+  function toolResult({
+    call,
+    error,
+    result,
+  }: Extract<PageToBroker, { type: "tool_result" }>): void {
     const message: BrokerClientMessage = {
       ...{ type: "tool_result", call },
       ...(error
@@ -264,8 +270,12 @@ export function serve(port: MessagePort, options: BrokerOptions): Leave {
     send(message);
   }
 
-  function read(said: Extract<PageToBroker, { type: "read" }>): void {
-    const { id, html, url, title } = said;
+  function read({
+    id,
+    html,
+    url,
+    title,
+  }: Extract<PageToBroker, { type: "read" }>): void {
     if (![html, url, title].every((text) => isText(text, PAGE_SIZE))) return;
     if (reads === 0) {
       tell({ type: "error", id, error: plain(notAllowed()) });

@@ -8,7 +8,7 @@ import type {
 } from "./wire.js";
 
 /** How long a visit waits for its connection to come back. */
-const PATIENCE_MS = 30_000;
+const GIVE_UP_MS = 30_000;
 // A handshake that takes longer is taken for lost.
 const CONNECT_MS = 10_000;
 /** Acknowledgements are sent this often, so that the server can drop messages. */
@@ -37,7 +37,7 @@ export interface BrokerSocketOptions {
   /** Who visits, and the token for a server that wants one. */
   hello: () => Extract<BrokerClientMessage, { type: "hello" }>;
   /** Gets every message once, in order. */
-  heard: (message: Numbered) => void;
+  onMessage: (message: Numbered) => void;
   /** A visit was resumed: unanswered calls may not have arrived, and queued messages were not sent. */
   resumed: () => void;
   /** What was open is gone; a new visit begins with the next message. */
@@ -60,7 +60,7 @@ export class BrokerSocket {
   #over = false;
   #connectTimer: Timer | undefined;
   #retryTimer: Timer | undefined;
-  #patience: Timer | undefined;
+  #giveUpTimer: Timer | undefined;
   #ackTimer: Timer | undefined;
 
   constructor(options: BrokerSocketOptions) {
@@ -147,8 +147,8 @@ export class BrokerSocket {
 
   #welcome(message: Extract<BrokerServerMessage, { type: "welcome" }>): void {
     clearTimeout(this.#connectTimer);
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#giveUpTimer);
+    this.#giveUpTimer = undefined;
     this.#backoff.opened();
     this.#welcomed = true;
     const again = this.#visit !== undefined;
@@ -173,7 +173,7 @@ export class BrokerSocket {
     this.#seen = message.n;
     if (this.#seen - this.#acked >= ACK_EVERY) this.#ack();
     else this.#ackTimer ??= setTimeout(() => this.#ack(), ACK_MS);
-    this.#options.heard(message);
+    this.#options.onMessage(message);
   }
 
   #ack(): void {
@@ -193,11 +193,11 @@ export class BrokerSocket {
 
   /** From the first failure on, what is open waits only so long. */
   #wait(): void {
-    this.#patience ??= setTimeout(() => this.#giveUp(), PATIENCE_MS);
+    this.#giveUpTimer ??= setTimeout(() => this.#giveUp(), GIVE_UP_MS);
   }
 
   #giveUp(): void {
-    this.#patience = undefined;
+    this.#giveUpTimer = undefined;
     this.#drop();
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
@@ -217,7 +217,7 @@ export class BrokerSocket {
     this.#over = true;
     this.#drop();
     clearTimeout(this.#retryTimer);
-    clearTimeout(this.#patience);
+    clearTimeout(this.#giveUpTimer);
   }
 
   #drop(): void {

@@ -29,14 +29,16 @@ export function makeDelegation(built: Builtins, link: Link): Delegation {
     return false;
   };
 
-  const hear = (heard: (said: Said, source: Window, origin: string) => void) =>
+  const listen = (
+    onMessage: (message: Said, source: Window, origin: string) => void,
+  ) =>
     built.listen(window, "message", (event) => {
       const { data, source, origin } = event as MessageEvent<Said>;
-      heard(data, source as Window, origin);
+      onMessage(data, source as Window, origin);
     });
 
-  hear((said, source, origin) => {
-    if (said?.gangway !== "delegate" || !delegates(source, origin)) return;
+  listen((message, source, origin) => {
+    if (message?.gangway !== "delegate" || !delegates(source, origin)) return;
     link.call("frame.delegate", { origin }).then(
       (made) => {
         source.postMessage(
@@ -53,8 +55,9 @@ export function makeDelegation(built: Builtins, link: Link): Delegation {
   if (parent === window) return {};
   let obtained: Promise<void> | null = null;
   let answer: (token?: string) => void = () => undefined;
-  hear((said, source) => {
-    if (source === parent && said?.gangway === "delegation") answer(said.token);
+  listen((message, source) => {
+    if (source === parent && message?.gangway === "delegation")
+      answer(message.token);
   });
 
   const ask = async () => {

@@ -36,7 +36,7 @@ export interface Begin {
 
 export function makeLanguageModel(
   built: Builtins,
-  begin: (wish: Begin) => Promise<TextSession>,
+  begin: (request: Begin) => Promise<TextSession>,
   canCreate: (given?: unknown) => Promise<TextAvailability>,
 ): AI["languageModel"] {
   const { freeze } = built;

@@ -104,7 +104,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     });
     port = opened;
     built.listen(opened, "message", (event) => {
-      if (port === opened) heard((event as MessageEvent<BrokerToPage>).data);
+      if (port === opened) receive((event as MessageEvent<BrokerToPage>).data);
     });
     built.start(opened);
     // The port keeps it until the broker listens.
@@ -138,45 +138,45 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     return error;
   }
 
-  function heard(said: BrokerToPage): void {
-    switch (said.type) {
+  function receive(message: BrokerToPage): void {
+    switch (message.type) {
       case "ready":
         way.answered();
         return;
       case "refused":
-        drop(forGood(errorFrom(said.error)));
+        drop(forGood(errorFrom(message.error)));
         return;
       case "lost":
-        failAll(errorFrom(said.error));
+        failAll(errorFrom(message.error));
         host.connected();
         return;
       case "tool_call":
-        host.toolCall(said.call, said.name, said.args);
+        host.toolCall(message.call, message.name, message.args);
         return;
       case "tool_cancel":
-        host.toolCancel(said.call);
+        host.toolCancel(message.call);
         return;
       case "chat":
-        host.chatClosed(said.chatId);
+        host.chatClosed(message.chatId);
         return;
     }
-    const call = open[said.id];
+    const call = open[message.id];
     if (!call) return;
-    switch (said.type) {
+    switch (message.type) {
       case "event":
-        if (call.renews) watch(said.id, call, call.ms);
-        call.event?.(said.event);
+        if (call.renews) watch(message.id, call, call.ms);
+        call.event?.(message.event);
         return;
       case "ask":
         call.asked?.();
-        call.asked = host.ask(said.url, () => closed(said.ask));
-        if (call.ms < LIMITS.person) watch(said.id, call, LIMITS.person);
+        call.asked = host.ask(message.url, () => closed(message.ask));
+        if (call.ms < LIMITS.person) watch(message.id, call, LIMITS.person);
         return;
       case "result":
-        end(said.id, call).result(said.result);
+        end(message.id, call).result(message.result);
         return;
       case "error":
-        end(said.id, call).fail(errorFrom(said.error));
+        end(message.id, call).fail(errorFrom(message.error));
     }
   }
 
@@ -218,7 +218,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
   /** Opens a call; its number, or 0 when it was refused at once. */
   function begin(
     method: string,
-    said: (id: number) => PageToBroker,
+    message: (id: number) => PageToBroker,
     { ms = LIMITS.plain, signal }: CallOptions,
     handlers: Handlers,
   ): number {
@@ -243,7 +243,7 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     count += 1;
     if (signal) built.listen(signal, "abort", call.onAbort);
     watch(at, call, ms);
-    built.post(to, said(at));
+    built.post(to, message(at));
     return at;
   }
 
@@ -273,10 +273,10 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     handlers: Handlers,
   ): number {
     const text = written(method, params);
-    const said = (at: number): PageToBroker => {
+    const message = (at: number): PageToBroker => {
       return { type: "call", id: at, method, params: text };
     };
-    return begin(method, said, options, handlers);
+    return begin(method, message, options, handlers);
   }
 
   function call(
@@ -300,11 +300,11 @@ export function makeLink(built: Builtins, way: Way, host: Host): Link {
     say: (message) => port && built.post(port, message),
     read: (page, signal) =>
       new Later((resolve, reject) => {
-        const said = (at: number): PageToBroker => {
+        const message = (at: number): PageToBroker => {
           return { type: "read", id: at, ...page };
         };
         const handlers = { result: resolve, fail: reject, renews: false };
-        begin("readability", said, { signal }, handlers);
+        begin("readability", message, { signal }, handlers);
       }),
   };
 }

@@ -59,12 +59,12 @@ export function pageTools(built: Builtins, changed: () => void): PageTools {
       const tool = (await registered()).find((tool) => tool.name === name);
       if (!tool) throw new NoSuchTool(name);
       const input = typeof args === "object" && args !== null ? args : {};
-      const said = await executeTool(context, tool, input, signal);
-      if (said === null) return null;
+      const result = await executeTool(context, tool, input, signal);
+      if (result === null) return null;
       try {
-        return built.parse(said) as unknown;
+        return built.parse(result) as unknown;
       } catch {
-        return said;
+        return result;
       }
     },
   };
@@ -81,7 +81,7 @@ class Context extends EventTarget implements ModelContext {
   readonly #origin: string;
   readonly #tools = new Map<string, ModelContextTool>();
   #handler: ModelContext["ontoolchange"] = null;
-  #told = false;
+  #announced = false;
   #provided = new AbortController();
 
   constructor(origin: string) {
@@ -179,10 +179,10 @@ class Context extends EventTarget implements ModelContext {
 
   /** Several changes in one go are one event. */
   #changed(): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#announced) return;
+    this.#announced = true;
     queueMicrotask(() => {
-      this.#told = false;
+      this.#announced = false;
       this.dispatchEvent(new Event("toolchange"));
     });
   }

@@ -106,8 +106,8 @@ export async function nativeSession(
     try {
       check();
       await allowed(until.signal);
-      const said = model.prompt(words, { signal: until.signal });
-      return await until.race(asOurs(said));
+      const answer = model.prompt(words, { signal: until.signal });
+      return await until.race(asOurs(answer));
     } catch (error) {
       if (until.signal.aborted) throw until.why(error);
       throw error;

@@ -83,11 +83,11 @@ export function nativeModel(built: Builtins): NativeModel | null {
         const words = "The browser's built-in model is not available here.";
         throw new AgentApiError("ERR_MODEL_FAILED", words);
       }
-      const told = [{ role: "system", content: systemPrompt }];
+      const initialPrompts = [{ role: "system", content: systemPrompt }];
       const topK = (await model.params?.())?.defaultTopK;
       return asOurs(
         model.create({
-          ...(systemPrompt && { initialPrompts: told }),
+          ...(systemPrompt && { initialPrompts }),
           // A temperature alone is refused; where none can be set, it is left out.
           ...(temperature !== undefined &&
             topK !== undefined && { temperature, topK }),

@@ -2,9 +2,9 @@
 import { install } from "./page.js";
 
 // For pages that get the script from elsewhere, the server writes its own origin over this word.
-const told = "__GANGWAY_ORIGIN__";
+const origin = "__GANGWAY_ORIGIN__";
 const { currentScript } = document;
-if (told.startsWith("http")) install(told);
+if (origin.startsWith("http")) install(origin);
 else if (currentScript instanceof HTMLScriptElement && currentScript.src) {
   install(new URL(currentScript.src).origin);
 } else {

@@ -131,7 +131,7 @@ export class BackgroundPort {
     this.#port = port;
     port.onMessage.addListener((message) => {
       this.#backoff.opened();
-      this.#heard(message as OwnHears);
+      this.#receive(message as OwnHears);
     });
     port.onDisconnect.addListener(() => {
       if (this.#port !== port) return;
@@ -145,7 +145,7 @@ export class BackgroundPort {
     return port;
   }
 
-  #heard(message: OwnHears): void {
+  #receive(message: OwnHears): void {
     if ("state" in message) this.#hears.state(message.state);
     else if ("status" in message) this.#hears.status(message.status);
     else {

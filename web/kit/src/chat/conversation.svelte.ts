@@ -232,7 +232,7 @@ export class ConversationState {
   }
 
   /** Called with a frame before it is shown. */
-  protected heard(_frame: FeedFrame): void {}
+  protected received(_frame: FeedFrame): void {}
 
   /** Called when the session changed, or a turn began or ended. */
   protected changed(_now: Conversation): void {}
@@ -255,7 +255,7 @@ export class ConversationState {
 
   /** Frames are applied together once per painted frame, however many arrive. */
   #enqueue(frame: FeedFrame): void {
-    this.heard(frame);
+    this.received(frame);
     this.#waiting.push(frame);
     if (this.#scheduled) return;
     this.#scheduled = true;

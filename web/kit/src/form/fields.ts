@@ -60,7 +60,7 @@ export type Field = Scalar | ListField | GroupField | JsonField;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// More than any tool that people fill in by hand has.
+// More than any tool has that people call with a form.
 const MAX_DEPTH = 4;
 const MAX_FIELDS = 150;
 const MAX_CHOICES = 200;

@@ -24,7 +24,7 @@ export interface Reading {
   mistakes: Mistakes;
 }
 
-// More than these are not filled in by hand.
+// Longer lists are not shown in a form.
 const MAX_ITEMS = 100;
 
 /** What a field shows at first. */

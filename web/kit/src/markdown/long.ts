@@ -2,7 +2,7 @@
 
 const LONGEST = 500;
 const LONG_WORD = new RegExp(`\\S{${LONGEST}}`);
-const PIECES = new RegExp(`\\S{1,${LONGEST}}|\\s+`, "g");
+const PARTS = new RegExp(`\\S{1,${LONGEST}}|\\s+`, "g");
 
 /** Whether a text contains a word that needs break opportunities. */
 export function isLong(text: string): boolean {
@@ -12,8 +12,8 @@ export function isLong(text: string): boolean {
 /** The text with break opportunities in its long words. */
 export function breakable(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
-  for (const piece of text.match(PIECES) ?? []) {
-    fragment.append(piece, document.createElement("wbr"));
+  for (const part of text.match(PARTS) ?? []) {
+    fragment.append(part, document.createElement("wbr"));
   }
   return fragment;
 }

@@ -1,12 +1,12 @@
 // Messages of the server name settings and commands in backticks.
 
-export interface Piece {
+export interface Span {
   text: string;
   code: boolean;
 }
 
-/** The message in pieces; a backtick without a partner stays as it is. */
-export function splitTicks(message: string): Piece[] {
+/** The message in spans; a backtick without a partner stays as it is. */
+export function splitTicks(message: string): Span[] {
   return message
     .split(/(`[^`]+`)/)
     .filter((text) => text !== "")

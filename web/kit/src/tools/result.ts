@@ -1,8 +1,8 @@
-// What a tool answered, piece by piece, for people.
+// The result of a tool, in blocks to show.
 import type { JsonValue } from "@gangway/client";
 import { bytes } from "../parts/amounts.js";
 
-export type Piece =
+export type ResultBlock =
   | { kind: "text" | "json" | "note"; text: string }
   | { kind: "image" | "audio"; source: string; text: string }
   | { kind: "link"; href: string | null; text: string };
@@ -14,15 +14,15 @@ const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 const AUDIO = /^audio\/[a-z0-9.+-]+$/;
 
-export function piecesOf(result: JsonValue): Piece[] {
+export function blocksOf(result: JsonValue): ResultBlock[] {
   if (typeof result === "string") return [{ kind: "text", text: result }];
   return (
-    beginningOf(result) ?? blocksOf(result)?.map(pieceOf) ?? [pretty(result)]
+    beginningOf(result) ?? contentOf(result)?.map(blockOf) ?? [pretty(result)]
   );
 }
 
 /** What was too long, and how much of it is here. */
-function beginningOf(result: JsonValue): Piece[] | null {
+function beginningOf(result: JsonValue): ResultBlock[] | null {
   if (!isObject(result) || result["truncated"] !== true) return null;
   const { text, totalBytes, nextOffset } = result;
   if (typeof text !== "string") return null;
@@ -35,14 +35,14 @@ function beginningOf(result: JsonValue): Piece[] | null {
   ];
 }
 
-function blocksOf(result: JsonValue): JsonObject[] | null {
+function contentOf(result: JsonValue): JsonObject[] | null {
   if (!Array.isArray(result) || result.length === 0) return null;
   const blocks = result.filter(isObject);
   const typed = blocks.every(({ type }) => typeof type === "string");
   return typed && blocks.length === result.length ? blocks : null;
 }
 
-function pieceOf(block: JsonObject): Piece {
+function blockOf(block: JsonObject): ResultBlock {
   const { type, text, data, mimeType, uri, name, resource } = block;
   if (type === "text" && typeof text === "string") {
     return { kind: "text", text };
@@ -58,7 +58,7 @@ function pieceOf(block: JsonObject): Piece {
 }
 
 /** A file that came with the answer: its text, or what its bytes are. */
-function resourceOf(resource: JsonObject): Piece | null {
+function resourceOf(resource: JsonObject): ResultBlock | null {
   const { text, blob, mimeType, uri } = resource;
   const from = (end: string) => (typeof uri === "string" ? uri + end : "");
   if (typeof text === "string")
@@ -70,7 +70,7 @@ function resourceOf(resource: JsonObject): Piece | null {
 function mediaOf(
   data: JsonValue | undefined,
   mimeType: JsonValue | undefined,
-): Piece | null {
+): ResultBlock | null {
   if (typeof data !== "string" || typeof mimeType !== "string") return null;
   const text = `${mimeType}, ${bytes(Math.floor((data.length * 3) / 4))}`;
   const source = `data:${mimeType};base64,${data}`;
@@ -84,7 +84,7 @@ function webAddress(uri: string): string | null {
   return /^https?:\/\//i.test(uri) ? uri : null;
 }
 
-function pretty(value: JsonValue): Piece {
+function pretty(value: JsonValue): ResultBlock {
   return { kind: "json", text: JSON.stringify(value, null, 2) };
 }
 

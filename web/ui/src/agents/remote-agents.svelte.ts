@@ -25,7 +25,7 @@ const WATCH_MS = 10_000;
 export class RemoteAgentsState {
   readonly #calls: RemoteAgents;
   /** A request with an unknown outcome keeps its idempotency key. */
-  #unsure: { wish: string; key: string } | null = null;
+  #unsure: { request: string; key: string } | null = null;
   /** Those that waited the last time; null before the first look. */
   #waited: string[] | null = null;
   #onwait: (agent: RemoteAgentInfo) => void = () => undefined;
@@ -106,9 +106,10 @@ export class RemoteAgentsState {
 
   /** Answers once the agent is ready; throws what went wrong. */
   async create(agent: CreateAgent): Promise<void> {
-    const wish = JSON.stringify(agent);
-    const key = this.#unsure?.wish === wish ? this.#unsure.key : freshId();
-    this.#unsure = { wish, key };
+    const request = JSON.stringify(agent);
+    const key =
+      this.#unsure?.request === request ? this.#unsure.key : freshId();
+    this.#unsure = { request, key };
     this.created = await this.#calls.create(agent, key);
     this.#unsure = null;
     await this.load();

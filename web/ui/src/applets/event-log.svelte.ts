@@ -6,7 +6,7 @@ import {
   type Sessions,
 } from "@gangway/client";
 
-// Numbers looked at for a page; pieces of answers have numbers too.
+// Numbers looked at for a page; deltas of answers have numbers too.
 const PAGE = 1_000;
 // What a page that stays open keeps; whatever is older can be read again.
 const KEPT = 3_000;
@@ -98,7 +98,7 @@ export class EventLogState {
   }
 }
 
-/** Pieces of an answer are left out: the whole message follows them. */
+/** Deltas of an answer are left out: the complete message follows them. */
 function isShown(frame: FeedFrame): frame is EventFrame {
   return "seq" in frame && frame.type !== "assistant.message_delta";
 }

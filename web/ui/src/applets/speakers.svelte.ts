@@ -33,7 +33,7 @@ export class SpeakersState {
   }
 
   /** Reads the list again when a frame says that it changed. */
-  heard(frame: FeedFrame): void {
+  received(frame: FeedFrame): void {
     if (this.#concerns(frame)) void this.load();
   }
 

@@ -37,11 +37,11 @@ export function speakerOf(
   }
 }
 
-export interface Told {
+export interface EventText {
   what: string;
-  /** What was said, as it was. */
+  /** A message, unchanged. */
   text: string;
-  /** What was given or changed, as programs have it. */
+  /** Data, as JSON. */
   value?: unknown;
 }
 
@@ -49,7 +49,7 @@ export interface Told {
 export function tell(
   event: EventFrame | AppFrame,
   nameOf: (slug: string) => string,
-): Told {
+): EventText {
   switch (event.type) {
     case "session.created":
       return {
@@ -136,7 +136,7 @@ function pageWords(
   page: string,
   entry: PageEntry,
   nameOf: (slug: string) => string,
-): Told {
+): EventText {
   switch (entry.what) {
     case "opened":
       return { what: `Page ${page} opened`, text: entry.title };
@@ -159,6 +159,6 @@ function pageWords(
   }
 }
 
-function given(what: string, value: unknown): Told {
+function given(what: string, value: unknown): EventText {
   return { what, text: "", value };
 }

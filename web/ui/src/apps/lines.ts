@@ -9,7 +9,7 @@ export function isAppEntry(entry: { role: string }): entry is AppEntry {
 /** What became of what apps said, by the launch and the name that the page gave it. */
 export interface Outcomes {
   requests: ReadonlyMap<string, "done" | "refused">;
-  /** Who took an event: agents from outside say so, those of the house have it at once. */
+  /** Who took an event: external agents acknowledge it, built-in agents get it at once. */
   takers: ReadonlyMap<string, string>;
 }
 
@@ -41,7 +41,7 @@ export interface Line {
   words: string;
   detail: unknown;
   refused: boolean;
-  /** Who took it, once an agent from outside has. */
+  /** Who took it, once an external agent has. */
   taker?: string | undefined;
 }
 

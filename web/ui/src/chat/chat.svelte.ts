@@ -15,6 +15,7 @@ import {
 } from "@gangway/kit/chat/conversation.svelte.js";
 import { EventLogState } from "../applets/event-log.svelte.js";
 import { SpeakersState } from "../applets/speakers.svelte.js";
+import { InvitationsState } from "./invitations.svelte.js";
 
 /** Events of a chat for the rest of the page. */
 export interface ChatEvents {
@@ -41,7 +42,7 @@ export class ChatState extends ConversationState {
   /** The turn of the last prompt from this page. */
   #posted: string | null = $state(null);
 
-  /** Which applets may speak here. */
+  /** The consent of applets in this session. */
   readonly speakers: SpeakersState;
   sessionId: string | null = $state(null);
   /** The agent a new chat will be created with. */
@@ -93,6 +94,14 @@ export class ChatState extends ConversationState {
     return new EventLogState(this.#sessions, sessionId, conversation.seq);
   }
 
+  /** The external agents of this chat, while the dialog about them is open. */
+  invitations(): InvitationsState | null {
+    const { sessionId } = this;
+    return sessionId === null
+      ? null
+      : new InvitationsState(this.#sessions, sessionId);
+  }
+
   /** Uses another agent from the next prompt on. */
   async useAgent(agent: string): Promise<boolean> {
     this.#events.choseAgent(agent);
@@ -135,13 +144,13 @@ export class ChatState extends ConversationState {
     return this.#creating;
   }
 
-  protected override heard(frame: FeedFrame): void {
+  protected override received(frame: FeedFrame): void {
     if (frame.type === "page.reload") {
       const fresh = performance.now() <= FRESH_MS;
       if (frame.applet !== null || !fresh) this.#events.reload(frame.applet);
     }
     if (frame.type === "applet.open") this.#events.opened(frame.applet);
-    this.speakers.heard(frame);
+    this.speakers.received(frame);
   }
 
   protected override changed({ session, running }: Conversation): void {

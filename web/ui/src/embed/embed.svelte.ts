@@ -30,7 +30,7 @@ export class EmbedState {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ready = false;
   /** The state that the parent page knows. */
-  #told: AgentState | null = null;
+  #reported: AgentState | null = null;
   /** A message that may or may not have arrived keeps its key when it is sent again. */
   #unsure: { what: string; key: string } | null = null;
 
@@ -64,8 +64,8 @@ export class EmbedState {
     let info = kept(agentId);
     this.#failure = await failureOf(async () => {
       if (token !== null) {
-        const wish = { feature_flags: features };
-        info = await new RemoteAgent(agentId, token).exchange(wish);
+        const request = { feature_flags: features };
+        info = await new RemoteAgent(agentId, token).exchange(request);
         keep(info);
       }
     });
@@ -131,8 +131,9 @@ export class EmbedState {
             this.#parent?.tell("error", { message: error.message });
           },
           onAgentState: (state) => {
-            if (state !== this.#told) this.#parent?.tell("state", { state });
-            this.state = this.#told = state;
+            if (state !== this.#reported)
+              this.#parent?.tell("state", { state });
+            this.state = this.#reported = state;
           },
           onEnded: (reason) => {
             this.ended = reason;

@@ -10,9 +10,12 @@ const FONT = /^[\p{L}\p{N} ,'"_.-]{1,200}$/u;
 const LENGTH = /^(\d{1,2}(?:\.\d+)?)px$/;
 
 /** What of this can be worn; the rest is left out. */
-export function lookOf(wish: unknown): EmbedStyle {
-  if (typeof wish !== "object" || wish === null) return {};
-  const { theme, accent, font, size, radius } = wish as Record<string, unknown>;
+export function lookOf(style: unknown): EmbedStyle {
+  if (typeof style !== "object" || style === null) return {};
+  const { theme, accent, font, size, radius } = style as Record<
+    string,
+    unknown
+  >;
   return {
     ...(theme === "light" || theme === "dark" || theme === "auto"
       ? { theme }

@@ -56,16 +56,16 @@ export class VoiceState {
     const { recording } = this.recorder;
     if (!recording || this.busy) return "";
     this.busy = true;
-    const heard = { words: "" };
+    const transcript = { text: "" };
     const failure = await failureOf(async () => {
       const { text } = await this.#agent.transcribe(recording);
-      heard.words = text.trim();
+      transcript.text = text.trim();
     });
     this.#failed = failure?.message ?? null;
-    if (heard.words) this.recorder.discard();
+    if (transcript.text) this.recorder.discard();
     else this.#failed ??= "No speech was found in the recording.";
     this.busy = false;
-    return heard.words;
+    return transcript.text;
   }
 
   dispose(): void {

@@ -1,6 +1,6 @@
 // The steps of a recording in words: a row of the timeline each, short however long the event is.
 import type { EventFrame } from "@gangway/client";
-import { tell, type Told } from "../applets/words.js";
+import { tell, type EventText } from "../applets/words.js";
 import { ACTORS } from "./actors.js";
 import { fineClock, lasted } from "./clock.js";
 import type { Recorded } from "./read.js";
@@ -23,7 +23,7 @@ export interface Row {
 const ROW_LENGTH = 160;
 
 /** An event in words. One that is not as its kind has it is shown as it was written. */
-export function toldOf(event: Recorded): Told {
+export function toldOf(event: Recorded): EventText {
   const plain = { what: `Event ${event.type}`, text: "", value: event };
   try {
     const told = tell(event as unknown as EventFrame, (name) => name);

@@ -1,4 +1,4 @@
-// A study session as a picture: a band for each stage, a dot for each step.
+// A plot of a study session: a band for each stage, a dot for each step.
 import type { Step } from "./steps.js";
 
 export const WIDTH = 600;

@@ -164,7 +164,7 @@ const WHO = { agent: "Agent", user: "Person", page: "Page", relay: "Relay" };
 export function rowOf(step: Step | undefined): Row {
   const { who = "relay", at = 0, what = "", why, problem } = step ?? {};
   return {
-    // The colors of the picture of the session.
+    // The colors of the session's plot.
     ...{ who: WHO[who], tone: who === "page" ? "relay" : who },
     ...{ time: fineClock(at), what },
     ...{ more: why ?? "", problem: problem ?? "" },

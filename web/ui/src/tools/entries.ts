@@ -28,19 +28,19 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SECRET = /^[A-Za-z0-9_.-]{1,64}$/;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-export function checkByHand(wish: ByHand, taken: readonly string[]): Checked {
+export function checkByHand(form: ByHand, taken: readonly string[]): Checked {
   const wrong: Wrong = {};
-  const name = wish.name.trim();
+  const name = form.name.trim();
   const bad = wrongName(name, taken);
   if (bad) wrong["name"] = bad;
   const entry: ServerEntry =
-    wish.way === "command"
-      ? commandOf(wish.command, wrong)
-      : urlOf(wish.url, wrong);
-  const { values, secrets } = pairsOf(wish, name, wrong);
+    form.way === "command"
+      ? commandOf(form.command, wrong)
+      : urlOf(form.url, wrong);
+  const { values, secrets } = pairsOf(form, name, wrong);
   if (Object.keys(wrong).length > 0) return { wrong };
   if (Object.keys(values).length > 0) {
-    entry[wish.way === "command" ? "env" : "headers"] = values;
+    entry[form.way === "command" ? "env" : "headers"] = values;
   }
   return {
     additions: { servers: { [name]: entry }, secrets: { [name]: secrets } },

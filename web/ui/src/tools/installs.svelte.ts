@@ -13,7 +13,7 @@ export class InstallsState {
   /** Called when a server came or changed by this. */
   readonly #changed: () => void;
   /** What was wanted, to want it again; it may hold secrets and is shown nowhere. */
-  readonly #wishes = new SvelteMap<string, InstallServer>();
+  readonly #servers = new SvelteMap<string, InstallServer>();
   all: Install[] = $state.raw([]);
   /** A message about the last completed install. */
   arrived = $state("");
@@ -36,7 +36,7 @@ export class InstallsState {
 
   /** Whether this page knows how to try it again. */
   canRetry({ install }: Install): boolean {
-    return this.#wishes.has(install);
+    return this.#servers.has(install);
   }
 
   async load(signal?: AbortSignal): Promise<void> {
@@ -48,7 +48,7 @@ export class InstallsState {
           state === "done" && before.some((old) => old.install === install),
       );
       for (const { install, id } of done) {
-        this.#wishes.delete(install);
+        this.#servers.delete(install);
         this.arrived = `${id} is installed.`;
       }
       if (done.length > 0) this.#changed();
@@ -56,9 +56,9 @@ export class InstallsState {
   }
 
   /** Throws what went wrong, for the form that it is about. */
-  async start(wish: InstallServer): Promise<void> {
-    const started = await this.#tools.install(wish);
-    this.#wishes.set(started.install, wish);
+  async start(server: InstallServer): Promise<void> {
+    const started = await this.#tools.install(server);
+    this.#servers.set(started.install, server);
     this.all = [
       started,
       ...this.all.filter(({ install }) => install !== started.install),
@@ -66,10 +66,10 @@ export class InstallsState {
   }
 
   async retry({ install }: Install): Promise<void> {
-    const wish = this.#wishes.get(install);
-    if (!wish) return;
+    const server = this.#servers.get(install);
+    if (!server) return;
     this.problem = await failureOf(async () => {
-      await this.start(wish);
+      await this.start(server);
       await this.#forget(install);
     });
   }
@@ -87,7 +87,7 @@ export class InstallsState {
 
   async #forget(install: string): Promise<void> {
     await this.#tools.endInstall(install);
-    this.#wishes.delete(install);
+    this.#servers.delete(install);
     this.all = this.all.filter((other) => other.install !== install);
   }
 }

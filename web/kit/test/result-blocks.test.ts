@@ -1,12 +1,12 @@
 // What a tool answered, on the page.
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
-import Pieces from "../src/chat/Pieces.svelte";
-import { piecesOf } from "../src/tools/result.js";
+import ResultBlocks from "../src/chat/ResultBlocks.svelte";
+import { blocksOf } from "../src/tools/result.js";
 
 test("an image is a picture, audio plays, links and embedded resources are shown as such, and no base64 is text", async () => {
   const data = "A".repeat(400);
-  const pieces = piecesOf([
+  const blocks = blocksOf([
     { type: "image", mimeType: "image/png", data },
     { type: "audio", mimeType: "audio/wav", data },
     { type: "resource_link", uri: "https://a.example/", name: "A" },
@@ -20,7 +20,10 @@ test("an image is a picture, audio plays, links and embedded resources are shown
       resource: { uri: "n:3", mimeType: "application/zip", blob: data },
     },
   ]);
-  const shown = mount(Pieces, { target: document.body, props: { pieces } });
+  const shown = mount(ResultBlocks, {
+    target: document.body,
+    props: { blocks },
+  });
   flushSync();
   const sources = (name: string) =>
     [...document.querySelectorAll(name)].map((node) =>
