@@ -3,15 +3,14 @@ import type { AgentContext } from "@gangway/client/agent";
 import type { LaunchBody, LaunchedApp } from "@gangway/client";
 import { expect } from "@playwright/test";
 import type { Server } from "./server.js";
+import { JsonSocket } from "./socket.js";
 
 declare global {
   interface Window {
     /** What the first script of the probe saw. */
     firstSaw?: string;
-    /** What handlers of the probe heard. */
-    heard?: unknown[];
-    agentSocket?: WebSocket;
-    agentHeard?: Frame[];
+    /** What handlers of the probe received. */
+    received?: unknown[];
   }
 }
 
@@ -30,21 +29,6 @@ export interface Tab extends Runs {
   goto(url: string): Promise<unknown>;
   bringToFront(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What opens pages, all with the same cookies. */
-export interface Opens {
-  newPage(): Promise<Tab>;
-  pages?(): Tab[];
-}
-
-/** Opens a page behind the one that is tested: Chromium draws a tab that is not in front once a second, and a click waits for two drawings. */
-export async function openBehind(context: Opens, url: string): Promise<Tab> {
-  const tested = context.pages?.()[0];
-  const page = await context.newPage();
-  await page.goto(url);
-  await tested?.bringToFront();
-  return page;
 }
 
 /** An agent that is none of the server's own, so that a test can be it. */
@@ -83,8 +67,8 @@ export function probe(
   <body><h1>Probe</h1></body>
 </html>`,
     "first.js": `window.firstSaw = typeof window.__AGENT_CONTEXT__;
-window.heard = [];
-window.__AGENT_CONTEXT__?.on("ping-page", (payload) => window.heard.push(payload));`,
+window.received = [];
+window.__AGENT_CONTEXT__?.on("ping-page", (payload) => window.received.push(payload));`,
   };
 }
 
@@ -118,15 +102,14 @@ export async function openProbe(
   return launched;
 }
 
-/** The same with the agent at the other end, in a tab of its own. */
+/** The same with the agent at the other end. */
 export async function openWithAgent(
   page: Tab,
-  context: Opens,
   server: Server,
   body: LaunchBody = {},
 ): Promise<Agent> {
   const { launchId } = await openProbe(page, server, body);
-  return Agent.attach(context, server, launchId);
+  return Agent.attach(server, launchId);
 }
 
 /** The address of an app without an agent. */
@@ -146,80 +129,43 @@ export async function visit(page: Tab, address: string): Promise<void> {
 
 /** The outside agent of a launch, over its WebSocket. */
 export class Agent {
-  readonly #page: Tab;
+  #socket: JsonSocket<Frame>;
 
-  private constructor(page: Tab) {
-    this.#page = page;
+  private constructor(socket: JsonSocket<Frame>) {
+    this.#socket = socket;
   }
 
-  /** Connects from a page of its own. */
-  static async attach(
-    context: Opens,
-    server: Server,
-    launchId: string,
-  ): Promise<Agent> {
-    const page = await openBehind(context, `${server.url}/health`);
-    const agent = new Agent(page);
-    await agent.connect(server, launchId);
-    return agent;
+  static async attach(server: Server, launchId: string): Promise<Agent> {
+    return new Agent(await connect(server, launchId));
   }
 
-  async connect(server: Server, launchId: string): Promise<void> {
-    const protocols = ["gangway", `gangway.key.${server.token}`];
-    const url = `${server.url.replace("http", "ws")}/ws/launches/${launchId}`;
-    await this.#page.evaluate(
-      ([address, offered]) =>
-        new Promise<void>((resolve, reject) => {
-          window.agentHeard = [];
-          const socket = new WebSocket(address, offered);
-          window.agentSocket = socket;
-          socket.onmessage = ({ data }) => {
-            const frame = JSON.parse(String(data)) as Frame;
-            window.agentHeard?.push(frame);
-            if (frame.type === "welcome") resolve();
-          };
-          socket.onerror = () => reject(new Error("the agent is not let in"));
-        }),
-      [url, protocols] as const,
-    );
+  /** Connects again, with nothing received. */
+  async reconnect(server: Server, launchId: string): Promise<void> {
+    this.#socket = await connect(server, launchId);
   }
 
-  heard(): Promise<Frame[]> {
-    return this.#page.evaluate(() => window.agentHeard ?? [], null);
+  get received(): Frame[] {
+    return this.#socket.received;
   }
 
   /** The first frame of this kind, once it is there. */
-  async next(type: string, name?: string): Promise<Frame> {
-    let found: Frame | undefined;
-    await expect
-      .poll(
-        async () => {
-          const all = await this.heard();
-          found = all.find(
-            (frame) =>
-              frame.type === type &&
-              (!name || frame["event"] === name || frame["action"] === name),
-          );
-          return found !== undefined;
-        },
-        { message: `waits for ${name ?? type}`, intervals: [20, 50, 100] },
-      )
-      .toBe(true);
-    if (!found) throw new Error(`no ${type} came`);
-    return found;
+  next(type: string, name?: string): Promise<Frame> {
+    return this.#socket.next(
+      (frame) =>
+        frame.type === type &&
+        (!name || frame["event"] === name || frame["action"] === name),
+      name ?? type,
+    );
   }
 
-  async say(frame: Frame): Promise<void> {
-    await this.#page.evaluate(
-      (text) => window.agentSocket?.send(text),
-      JSON.stringify(frame),
-    );
+  say(frame: Frame): void {
+    this.#socket.send(JSON.stringify(frame));
   }
 
   /** Takes the next event of this name. */
   async take(event: string): Promise<Frame> {
     const frame = await this.next("weblet-event", event);
-    await this.say({ type: "weblet-ack", id: frame["id"] });
+    this.say({ type: "weblet-ack", id: frame["id"] });
     return frame;
   }
 
@@ -231,17 +177,27 @@ export class Agent {
     const frame = await this.next("weblet-request", action);
     const success = "result" in answer;
     const { requestId } = frame;
-    await this.say({ type: "weblet-response", requestId, success, ...answer });
+    this.say({ type: "weblet-response", requestId, success, ...answer });
     return frame;
   }
 
-  tell(event: string, payload: unknown): Promise<void> {
-    return this.say({ type: "agent-event", event, payload, id: event });
+  tell(event: string, payload: unknown): void {
+    this.say({ type: "agent-event", event, payload, id: event });
   }
 
-  async leave(): Promise<void> {
-    await this.#page.close();
+  leave(): void {
+    this.#socket.close();
   }
+}
+
+async function connect(
+  server: Server,
+  launchId: string,
+): Promise<JsonSocket<Frame>> {
+  const path = `/ws/launches/${launchId}`;
+  const socket = await JsonSocket.open<Frame>(server, path);
+  await socket.next(({ type }) => type === "welcome", "welcome");
+  return socket;
 }
 
 /** How a promise of the page's context ended. */

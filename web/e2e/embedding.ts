@@ -29,7 +29,7 @@ const HOST = `<!doctype html>
 const HOSTILE = `<!doctype html>
 <title>Hostile</title>
 <script>
-  window.heard = [];
+  window.received = [];
   const query = new URLSearchParams(location.search);
   const launchId = query.get("launch");
   const target = () =>
@@ -40,7 +40,7 @@ const HOSTILE = `<!doctype html>
     })[query.get("at")]();
   const port = () => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = ({ data }) => window.heard.push(String(data));
+    port1.onmessage = ({ data }) => window.received.push(String(data));
     port1.postMessage('{"type":"welcome","seq":0}');
     port1.postMessage('{"type":"agent-event","event":"evil","payload":1,"seq":1}');
     return port2;

@@ -1,16 +1,10 @@
 // Chromium with the extension in it, as a person would have it: a profile, an introduction of Gangway, a server.
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  chromium,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-} from "@playwright/test";
-import { chromiumWith } from "./chromium.js";
+import type { BrowserContext, Page } from "@playwright/test";
+import type { PersistentChromium } from "./browsers.js";
 import { logIn } from "./fixtures.js";
 import { expect, test as base } from "./site-fixtures.js";
 import type { Server } from "./server.js";
@@ -38,43 +32,12 @@ interface Fixtures {
   profile: string;
 }
 
-type Look = Pick<BrowserContextOptions, "viewport" | "colorScheme">;
-
-/** Chromium with a profile, which extensions can be installed into. */
-interface PersistentChromium {
-  profile: string;
-  context: BrowserContext;
-}
-
-interface WorkerFixtures {
-  /** One for each size and theme. */
-  persistentFor: (look: Look) => Promise<PersistentChromium>;
-}
-
-export const test = base.extend<Fixtures, WorkerFixtures>({
+export const test = base.extend<Fixtures>({
   introduced: [true, { option: true }],
   running: [true, { option: true }],
 
-  persistentFor: [
-    // eslint-disable-next-line no-empty-pattern -- the first parameter says what is needed
-    async ({}, use) => {
-      const started = new Map<string, PersistentChromium>();
-      await use(async (look) => {
-        const key = JSON.stringify(look);
-        const found = started.get(key) ?? (await startChromium(look));
-        started.set(key, found);
-        return found;
-      });
-      for (const { profile, context } of started.values()) {
-        await context.close();
-        await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-      }
-    },
-    { scope: "worker" },
-  ],
-
-  persistent: async ({ persistentFor, viewport, colorScheme }, use) =>
-    use(await persistentFor({ viewport, colorScheme })),
+  persistent: async ({ browsers, viewport, colorScheme }, use) =>
+    use(await browsers.persistent({ viewport, colorScheme })),
 
   profile: async ({ persistent: { profile } }, use) => use(profile),
 
@@ -106,17 +69,6 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(await context.newPage());
   },
 });
-
-async function startChromium(look: Look): Promise<PersistentChromium> {
-  const profile = await mkdtemp(join(tmpdir(), "gangway-profile-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    // Lets the developer tools install extensions.
-    ...chromiumWith("--enable-unsafe-extension-debugging"),
-    ignoreDefaultArgs: ["--disable-extensions"],
-    ...look,
-  });
-  return { profile, context };
-}
 
 /** The extension shows how to set things up when it is installed, and finds out that they are. */
 async function ready(

@@ -5,6 +5,7 @@ import {
   type BrowserContext,
   type Page,
 } from "@playwright/test";
+import { Browsers } from "./browsers.js";
 import { Server, type ServerSettings } from "./server.js";
 
 interface Fixtures {
@@ -18,7 +19,21 @@ interface Fixtures {
   complaints: string[];
 }
 
-export const test = base.extend<Fixtures>({
+interface WorkerFixtures {
+  browsers: Browsers;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  browsers: [
+    // eslint-disable-next-line no-empty-pattern -- the first parameter says what is needed
+    async ({}, use) => {
+      const browsers = new Browsers();
+      await use(browsers);
+      await browsers.close();
+    },
+    { scope: "worker" },
+  ],
+
   settings: [{}, { option: true }],
 
   server: async ({ settings }, use) => {
@@ -63,6 +78,20 @@ export const test = base.extend<Fixtures>({
     { auto: true },
   ],
 });
+
+/** The context of tests that need Chromium itself, started with these arguments. */
+export function contextIn(...args: string[]) {
+  return async (
+    { browsers, server, loggedIn }: Fixtures & WorkerFixtures,
+    use: (context: BrowserContext) => Promise<void>,
+  ) => {
+    const browser = await browsers.chromium(args);
+    const context = await browser.newContext();
+    if (loggedIn) await logIn(context, server);
+    await use(context);
+    await context.close();
+  };
+}
 
 /** Logs a browser in: its pages find the token that a login leaves, until they log out. */
 export async function logIn(

@@ -5,6 +5,11 @@ import { expect, test, type Page } from "@playwright/test";
 /** A test of looks alone: `npm run e2e:audit` runs it, `npm run e2e` does not. */
 export const AUDIT = { tag: "@audit" };
 
+/** A test of behaviour that looks at its pages on the way: `npm run e2e:audit` runs it with the looking, `npm run e2e` without. */
+export const LOOKS = { tag: "@looks" };
+
+const LOOKING = process.env["GANGWAY_LOOKS"] !== "off";
+
 interface Part {
   include?: string;
   exclude?: string;
@@ -60,12 +65,13 @@ export async function expectNoOverflow(page: Page): Promise<void> {
   expect(over, "wider than the window").toBeLessThanOrEqual(0);
 }
 
-/** Pictures in both themes and on a phone. */
+/** Pictures in both themes and on a phone; none where nobody looks. */
 export async function pictures(
   page: Page,
   name: string,
   check: (theme: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
+  if (!LOOKING) return;
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await transitionsEnd(page);

@@ -7,9 +7,9 @@ if (findFirefox() === null) console.error(`\n${NO_FIREFOX}\n`);
 
 export default defineConfig({
   projects: [
-    { name: "chromium", testDir: "tests" },
-    // Driven by puppeteer-core: Playwright knows only a Firefox of its own making.
+    // Driven by puppeteer-core: Playwright knows only a Firefox of its own making. First, since its longest test takes longer than any other.
     { name: "firefox", testDir: "firefox" },
+    { name: "chromium", testDir: "tests" },
   ],
   outputDir: "results/output",
   fullyParallel: true,
@@ -27,7 +27,9 @@ export default defineConfig({
     launchOptions: { ...chromiumWith(), executablePath: HEADLESS_SHELL },
     // A click waits until what it clicks has stopped moving.
     contextOptions: { reducedMotion: "reduce" },
-    // A screencast would cost a sixth of the CPU time; DOM snapshots show enough.
-    trace: { mode: "retain-on-failure", screenshots: false },
+    // What a test did, with all requests and the console. A screencast would cost a sixth of the CPU time, and copies of the
+    // page at every step another eighth; `--trace retain-on-failure` records both.
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: false },
+    screenshot: "only-on-failure",
   },
 });

@@ -17,6 +17,16 @@ export abstract class Provider {
   readonly asked: Asked[] = [];
   url = "";
 
+  /** Requests with a body: the server also lists the models every few seconds. */
+  get questions(): Asked[] {
+    return this.asked.filter(({ body }) => body !== "");
+  }
+
+  /** The body of the last one. */
+  get lastQuestion(): string {
+    return this.questions.at(-1)?.body ?? "";
+  }
+
   constructor() {
     this.#server = createServer((request, response) => {
       void this.#hear(request, response);
@@ -100,7 +110,7 @@ export class FakeOllama extends Provider {
       response.end();
       return;
     }
-    const words = [`**${model}**`, " heard", ": ", prompt];
+    const words = [`**${model}**`, " received", ": ", prompt];
     // A pace that can be measured, and far from any timeout.
     for (let n = 0; !response.closed; n += 1) {
       const word = prompt.includes("endless") ? "on and " : words[n];
@@ -160,7 +170,7 @@ export class FakeOpenAi extends Provider {
         say({ tool_calls: [{ index: 0, ...call }] });
       part({ id: "call_1", function: { name: "weather", arguments: '{"ci' } });
       part({ function: { arguments: 'ty":"Paris"}' } });
-    } else say({ role: "assistant", content: `Work heard: ${prompt}` });
+    } else say({ role: "assistant", content: `Work received: ${prompt}` });
     const finish_reason = calls ? "tool_calls" : "stop";
     send({ choices: [{ index: 0, delta: {}, finish_reason }] });
     send({

@@ -1,15 +1,8 @@
 // Stands at the other end of the relay: as an agent, as a page, or as somebody who knows no manners.
 import { expect, type Page } from "@playwright/test";
-import { launch, openBehind, type Opens, type Tab } from "./context.js";
+import { launch } from "./context.js";
 import type { Server } from "./server.js";
-
-declare global {
-  interface Window {
-    relaySocket?: WebSocket;
-    relayHeard?: Told[];
-    relayClosed?: number;
-  }
-}
+import { JsonSocket } from "./socket.js";
 
 export interface Told {
   v: string;
@@ -54,54 +47,33 @@ export function frame(
   return JSON.stringify({ v: "mvp-0.2", type, payload, ...more });
 }
 
+const PATH = "/agent/ws";
+
 export class Peer {
-  readonly #tab: Tab;
   readonly #server: Server;
+  #socket: JsonSocket<Told>;
   #last = 0;
 
-  private constructor(tab: Tab, server: Server) {
-    this.#tab = tab;
+  private constructor(server: Server, socket: JsonSocket<Told>) {
     this.#server = server;
+    this.#socket = socket;
   }
 
-  /** Opens a socket, from a page of its own, and says nothing. */
-  static async connect(context: Opens, server: Server): Promise<Peer> {
-    const tab = await openBehind(context, `${server.url}/health`);
-    const peer = new Peer(tab, server);
-    await peer.reconnect();
-    return peer;
+  /** Opens a socket, and says nothing. */
+  static async connect(server: Server): Promise<Peer> {
+    return new Peer(server, await JsonSocket.open(server, PATH));
   }
 
   /** Joins as an agent. */
-  static async agent(
-    context: Opens,
-    server: Server,
-    sessionId = "default",
-  ): Promise<Peer> {
-    const peer = await Peer.connect(context, server);
+  static async agent(server: Server, sessionId = "default"): Promise<Peer> {
+    const peer = await Peer.connect(server);
     await peer.join("agent", sessionId);
     return peer;
   }
 
+  /** Connects again, with nothing received. */
   async reconnect(): Promise<void> {
-    const url = `${this.#server.url.replace("http", "ws")}/agent/ws`;
-    const offered = ["gangway", `gangway.key.${this.#server.token}`];
-    await this.#tab.evaluate(
-      ([address, offered]) =>
-        new Promise<void>((resolve, reject) => {
-          window.relayHeard = [];
-          Reflect.deleteProperty(window, "relayClosed");
-          const socket = new WebSocket(address, offered);
-          window.relaySocket = socket;
-          socket.onmessage = ({ data }) => {
-            window.relayHeard?.push(JSON.parse(String(data)) as Told);
-          };
-          socket.onopen = () => resolve();
-          socket.onerror = () => reject(new Error("no connection"));
-          socket.onclose = ({ code }) => (window.relayClosed = code);
-        }),
-      [url, offered] as const,
-    );
+    this.#socket = await JsonSocket.open(this.#server, PATH);
   }
 
   async join(
@@ -115,42 +87,38 @@ export class Peer {
   }
 
   /** Sends texts as they are, without a pause between them. */
-  async raw(...texts: string[]): Promise<void> {
-    await this.#tab.evaluate((texts) => {
-      for (const text of texts) window.relaySocket?.send(text);
-    }, texts);
+  raw(...texts: string[]): void {
+    this.#socket.send(...texts);
   }
 
-  async tell(
+  tell(
     type: string,
     payload: Record<string, unknown>,
     more: Partial<Told> = {},
-  ): Promise<void> {
-    await this.raw(frame(type, payload, more));
+  ): void {
+    this.raw(frame(type, payload, more));
   }
 
   /** The answer to a request, an error too. */
-  async ask(type: string, payload: Record<string, unknown>): Promise<Told> {
+  ask(type: string, payload: Record<string, unknown>): Promise<Told> {
     const id = `q${(this.#last += 1)}`;
-    await this.tell(type, payload, { id });
-    return this.#wait(({ replyTo }) => replyTo === id, `an answer to ${type}`);
+    this.tell(type, payload, { id });
+    const words = `an answer to ${type}`;
+    return this.#socket.take(({ replyTo }) => replyTo === id, words);
   }
 
-  /** The first that was heard of this type, and is heard no more. */
+  /** The first that was received of this type, and is received no more. */
   take(type: string): Promise<Told> {
-    return this.#wait((told) => told.type === type, type);
+    return this.#socket.take((told) => told.type === type, type);
   }
 
-  async heard(): Promise<Told[]> {
-    return this.#tab.evaluate(() => window.relayHeard ?? [], null);
+  get received(): Told[] {
+    return this.#socket.received;
   }
 
   /** The code with which the socket was closed. */
-  async closed(): Promise<number> {
-    await expect
-      .poll(() => this.#tab.evaluate(() => window.relayClosed ?? 0, null))
-      .toBeGreaterThan(0);
-    return this.#tab.evaluate(() => window.relayClosed ?? 0, null);
+  closed(): Promise<number> {
+    return this.#socket.end();
   }
 
   async spec(): Promise<UiSpec> {
@@ -183,40 +151,8 @@ export class Peer {
     return answer.payload["code"];
   }
 
-  leave(): Promise<void> {
-    return this.#tab.close();
-  }
-
-  async #wait(wanted: (told: Told) => boolean, words: string): Promise<Told> {
-    let found: Told | undefined;
-    await expect
-      .poll(
-        async () => {
-          found = (await this.heard()).find(wanted);
-          return found !== undefined;
-        },
-        {
-          message: `waits for ${words}`,
-          intervals: [20, 50, 100],
-          timeout: 20_000,
-        },
-      )
-      .toBe(true);
-    if (!found) throw new Error(`${words} never came`);
-    const { seq, type, replyTo } = found;
-    await this.#tab.evaluate(
-      (taken) => {
-        const at = (window.relayHeard ?? []).findIndex(
-          (told) =>
-            told.type === taken.type &&
-            told.seq === taken.seq &&
-            told.replyTo === taken.replyTo,
-        );
-        window.relayHeard?.splice(at, 1);
-      },
-      { seq, type, replyTo },
-    );
-    return found;
+  leave(): void {
+    this.#socket.close();
   }
 }
 

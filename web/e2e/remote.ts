@@ -26,8 +26,8 @@ export const ASKING = {
 /** OpenAI's wire: `count` in a prompt counts slowly, `endless` never ends; anything else is repeated. */
 export class Clerk extends Provider {
   /** Prompts of people, oldest first. */
-  readonly heard: string[] = [];
-  /** What it says instead of what it heard. */
+  readonly received: string[] = [];
+  /** What it says instead of what it received. */
   says: string | null = null;
 
   get settings() {
@@ -52,7 +52,7 @@ export class Clerk extends Provider {
       messages: { role: string; content: string }[];
     };
     const prompt = messages.at(-1)?.content ?? "";
-    this.heard.push(prompt);
+    this.received.push(prompt);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (value: object) =>
       response.write(`data: ${JSON.stringify(value)}\n\n`);
@@ -140,7 +140,7 @@ export async function createAgent(
   return (await answer.json()) as CreatedAgent;
 }
 
-/** What a page heard of its chat, by name. */
+/** What a page received of its chat, by name. */
 export interface Told {
   type: string;
   [field: string]: unknown;
@@ -172,7 +172,7 @@ export async function embed(
   return page.frameLocator("iframe");
 }
 
-/** What the page heard of its chat so far. */
+/** What the page received of its chat so far. */
 export function toldTo(page: Page): Promise<Told[]> {
   return page.evaluate(() => (window as unknown as ShopPage).told);
 }

@@ -63,6 +63,8 @@ export class Server {
   readonly #folder: string;
   #child: ChildProcess | null = null;
   #log = "";
+  /** Whether a browser knows of it, and may have started it. */
+  #introduced = false;
   /** Where the server is, without a slash at the end. */
   url = "";
   /** An API key, when the test asked for one. */
@@ -184,6 +186,7 @@ export class Server {
 
   /** Introduces this server to a browser: `to` is where that browser looks for such files. */
   async introduce(browser: "chromium" | "firefox", to: string): Promise<void> {
+    this.#introduced = true;
     await run(BINARY, [
       ...["bridge", "install", "--data", this.data],
       ...["--browser", browser, "--dir", to],
@@ -275,7 +278,8 @@ export class Server {
   async stop(): Promise<void> {
     await this.#end("SIGTERM");
     // One that a browser started stays a while.
-    for (const pid of await this.processes()) process.kill(pid, "SIGKILL");
+    const left = this.#introduced ? await this.processes() : [];
+    for (const pid of left) process.kill(pid, "SIGKILL");
     await rm(this.#folder, { recursive: true, force: true });
   }
 

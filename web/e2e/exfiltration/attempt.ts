@@ -22,8 +22,8 @@ const SETTLE_MS = 2_500;
 export interface Attempts {
   /** Channels whose code ran. */
   ran: string[];
-  /** Channels of which a sink heard. */
-  heard: string[];
+  /** Channels of which a sink received. */
+  received: string[];
   /** The host of each channel, to look for in the browser's log of name lookups. */
   hosts: Map<string, string>;
 }
@@ -88,7 +88,7 @@ async function attempt(
   batch: (names: string[]) => Batch,
 ): Promise<Attempts> {
   const names = CHANNELS.map(({ name }) => name);
-  const ran: string[] = [];
+  const settling: Promise<string[]>[] = [];
   for (let at = 0; at < names.length; at += BATCH) {
     const tab = await openTab();
     await tab.goto(url);
@@ -97,14 +97,21 @@ async function attempt(
       // A page that nothing protects may be gone by now.
       await tab.evaluate(show, batch([name])).catch(() => undefined);
     }
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    ran.push(...(await tab.evaluate(seen, null).catch(() => [])));
-    await tab.close().catch(() => undefined);
+    settling.push(settle(tab));
   }
+  const ran = (await Promise.all(settling)).flat();
   const hosts = new Map([...sinks].map(([name, { host }]) => [name, host]));
-  const heard = names.filter((name) => sinks.get(name)?.hits.length);
+  const received = names.filter((name) => sinks.get(name)?.hits.length);
   for (const sink of sinks.values()) sink.close();
-  return { ran, heard, hosts };
+  return { ran, received, hosts };
+}
+
+/** Leaves a tab alone for a while, in which the next is opened; then what ran in it. */
+async function settle(tab: Tab): Promise<string[]> {
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const ran = await tab.evaluate(seen, null).catch(() => []);
+  await tab.close().catch(() => undefined);
+  return ran;
 }
 
 /** The channels whose host a browser looked up, by what it logged. */

@@ -38,7 +38,7 @@ async function withBrowser(
     log += await readFile(join(folder, file), "latin1");
   }
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  const names = new Set([...attempts.heard, ...lookedUp(attempts, log)]);
+  const names = new Set([...attempts.received, ...lookedUp(attempts, log)]);
   return { ran: attempts.ran, out: [...names].sort() };
 }
 

@@ -51,3 +51,21 @@ export function tabOf(page: Page): Tab {
     close: () => page.close(),
   };
 }
+
+/** The page whose address is as wanted, once it is there. */
+export async function pageAt(
+  firefox: Browser,
+  wanted: (href: string) => boolean,
+): Promise<Page> {
+  for (;;) {
+    for (const page of await firefox.pages()) {
+      // Firefox says what a window shows to its scripts alone; in a tab that is being opened they may never run.
+      const href = await Promise.race([
+        page.evaluate(() => location.href).catch(() => ""),
+        new Promise<string>((resolve) => setTimeout(resolve, 2_000, "")),
+      ]);
+      if (wanted(href)) return page;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -82,7 +82,7 @@ test("an event is acknowledged, a request answered or denied, and what the agent
   newTab,
 }) => {
   const tab = await newTab();
-  const agent = await openWithAgent(tab, { newPage: newTab }, server);
+  const agent = await openWithAgent(tab, server);
 
   const emitted = call(tab, "emit", "user-action", { clicked: "save" });
   expect(await agent.take("user-action")).toMatchObject({
@@ -107,9 +107,9 @@ test("an event is acknowledged, a request answered or denied, and what the agent
     code: "E-AGT-001",
   });
 
-  await agent.tell("ping-page", { n: 1 });
+  agent.tell("ping-page", { n: 1 });
   await expect
-    .poll(() => tab.evaluate(() => window.heard, null))
+    .poll(() => tab.evaluate(() => window.received, null))
     .toEqual([{ n: 1 }]);
 });
 

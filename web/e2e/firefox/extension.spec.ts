@@ -7,6 +7,7 @@ import "@gangway/client/web-agent/globals";
 import { bridges, extensionFor, killBridge } from "../extension.js";
 import { EVERYTHING, Server } from "../server.js";
 import { Site, Thinker, toolsThere } from "../sites.js";
+import { pageAt } from "./browser.js";
 import { expect, test as base } from "./fixtures.js";
 
 interface Fixtures {
@@ -72,19 +73,11 @@ const codeOf = (page: Page, call: string) =>
   valueOf(page, `${call}.then(() => "kept", ({ code }) => code)`);
 
 /** A page of the extension, once it is there. */
-async function own(firefox: Browser, path: string): Promise<Page> {
-  for (;;) {
-    for (const page of await firefox.pages()) {
-      // Firefox says what a window shows to its scripts alone; in a tab that is being opened they may never run.
-      const href = await Promise.race([
-        page.evaluate(() => location.href).catch(() => ""),
-        new Promise<string>((resolve) => setTimeout(resolve, 2_000, "")),
-      ]);
-      if (/^moz-extension:/.test(href) && href.includes(path)) return page;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+const own = (firefox: Browser, path: string) =>
+  pageAt(
+    firefox,
+    (href) => href.startsWith("moz-extension:") && href.includes(path),
+  );
 
 /** Asks for scopes from a page, and has the person answer with a button. */
 async function request(
@@ -216,13 +209,13 @@ test("a run that is aborted ends at once, and so does the model's work", async (
   await expect.poll(() => thinker.left).toBe(1);
 });
 
-/** Begins an answer without end on the page; `heard` counts its tokens. */
+/** Begins an answer without end on the page; `received` counts its tokens. */
 const ENDLESS = `ai.createTextSession().then((session) => {
-  window.heard = 0;
+  window.received = 0;
   window.failed = null;
   (async () => {
     for await (const event of session.promptStreaming("endless")) {
-      if (event.type === "token") heard += 1;
+      if (event.type === "token") received += 1;
       if (event.type === "error") failed = event.error.code;
     }
   })();
@@ -245,8 +238,8 @@ async function goesOn(
   await page.goto(`${site.origin}/plain`);
   await request(firefox, page, ["model:prompt"]);
   await valueOf(page, ENDLESS);
-  const heard = () => valueOf<number>(page, "heard");
-  await expect.poll(heard).toBeGreaterThan(5);
+  const received = () => valueOf<number>(page, "received");
+  await expect.poll(received).toBeGreaterThan(5);
   const before = await bridges(server);
   await kill();
   await expect
@@ -255,9 +248,9 @@ async function goesOn(
       return now.length === 1 && now[0] !== before[0];
     })
     .toBe(true);
-  const then = await heard();
+  const then = await received();
   // Firefox starts the event page anew in its own time.
-  await expect.poll(heard, { timeout: 60_000 }).toBeGreaterThan(then + 10);
+  await expect.poll(received, { timeout: 60_000 }).toBeGreaterThan(then + 10);
   expect(await valueOf(page, "failed")).toBeNull();
   expect(thinker.left).toBe(0);
 }

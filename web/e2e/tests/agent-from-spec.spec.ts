@@ -30,7 +30,7 @@ interface Printed {
   state?: UiSpec["state"];
   called?: Packet;
   ended?: Packet;
-  heard?: Packet;
+  received?: Packet;
 }
 
 /** The agent, as a process of its own. */
@@ -73,10 +73,10 @@ class Agent {
     return this.says(key);
   }
 
-  /** What it heard without having asked, of one type. */
-  heard(type: string): Packet[] {
+  /** What it received without having asked, of one type. */
+  received(type: string): Packet[] {
     return this.printed
-      .flatMap(({ heard = [] }) => heard)
+      .flatMap(({ received = [] }) => received)
       .filter((packet) => packet.type === type);
   }
 
@@ -163,7 +163,7 @@ test("4.0 to 5: the agent joins, books from the first stage to the last, receive
   await page.getByRole("textbox").last().fill("I prefer evening showtimes.");
   await page.keyboard.press("Enter");
   await expect
-    .poll(() => agent.heard("user.message"))
+    .poll(() => agent.received("user.message"))
     .toMatchObject([
       { payload: { text: "I prefer evening showtimes.", stage: "movie" } },
     ]);
@@ -172,7 +172,7 @@ test("4.0 to 5: the agent joins, books from the first stage to the last, receive
   expect(await agent.says("booked")).toEqual(STAGES);
   await expect(page.locator(".code")).toBeVisible();
   await expect(page.getByText("I settle movie next.")).toBeVisible();
-  const updates = agent.heard("state.updated");
+  const updates = agent.received("state.updated");
   expect(updates.length).toBeGreaterThan(STAGES.length);
   for (const { payload } of updates) {
     expect(["user", "agent", "stage"]).toContain(payload["source"]);
@@ -248,7 +248,9 @@ test.describe("with a host from the specification", () => {
     const relay = await addresses(server, "ice");
     const query = new URLSearchParams({ relay: relay.host, session: "ice" });
     await page.goto(`${shop.origin}/own?${query}`);
-    await expect(page.locator("#heard")).toHaveText("joined mvp-0.2 host ice");
+    await expect(page.locator("#received")).toHaveText(
+      "joined mvp-0.2 host ice",
+    );
     const agent = startAgent(relay.agent, "ice");
     await agent.says("joined");
     const started = await agent.do("start", "started");
@@ -303,11 +305,11 @@ test.describe("with a host from the specification", () => {
     await page.getByLabel("Chat").fill("A large one.");
     await page.getByRole("button", { name: "Send" }).click();
     await expect
-      .poll(() => agent.heard("user.message"))
+      .poll(() => agent.received("user.message"))
       .toMatchObject([{ payload: { text: "A large one.", stage: "size" } }]);
     await page.getByRole("button", { name: "large" }).click();
     await expect
-      .poll(() => agent.heard("state.updated").at(-1)?.payload)
+      .poll(() => agent.received("state.updated").at(-1)?.payload)
       .toMatchObject({
         source: "user",
         uiSpec: { state: { selected: { id: "large" } } },
@@ -322,6 +324,6 @@ test.describe("with a host from the specification", () => {
       page.getByRole("heading", { name: "Which flavour?" }),
     ).toBeVisible();
     await expectLog(server, ended, "It is good.");
-    await expect(page.locator("#heard li")).toHaveCount(1);
+    await expect(page.locator("#received li")).toHaveCount(1);
   });
 });

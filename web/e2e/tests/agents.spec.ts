@@ -99,8 +99,8 @@ test("an agent is handed over to a fresh context from the page, with a summary f
   );
   await expect(saidBy(chat)).toHaveCount(2);
   await expect(stateLine(chat)).toHaveText("Done");
-  expect(clerk.heard.at(-2)).toContain("Good morning");
-  const last = clerk.asked.at(-1)?.body ?? "";
+  expect(clerk.received.at(-2)).toContain("Good morning");
+  const last = clerk.lastQuestion;
   expect(last).toContain("They said good morning.");
   expect(last).not.toContain("Good morning");
   // The person sees all that was said.

@@ -3,7 +3,7 @@ import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openApp } from "../apps.js";
 import { expect, test } from "../fixtures.js";
-import { look, pictures } from "../looks.js";
+import { LOOKS, look, pictures } from "../looks.js";
 
 const CITIES = ["Oslo", "Rome", "Bern", "Lima"];
 
@@ -17,67 +17,68 @@ function rows(from: number, count: number): string {
   return text;
 }
 
-test("a table is shown, plotted and filtered, by the person and by the agent", async ({
-  page,
-  server,
-}) => {
-  const { frame, folder, setState, getState } = await openApp(
-    page,
-    server,
-    "csv-explorer",
-  );
-  await expect(frame.getByRole("combobox", { name: "File" })).toBeVisible();
-  await writeFile(
-    join(folder, "sales.csv"),
-    `id,city,price,note\n${rows(0, 2000)}`,
-  );
-  await setState({ file: "sales.csv" });
-  const status = frame.locator("#status");
-  await expect(status).toHaveText("2,000 rows");
-  await expect(
-    frame.getByRole("cell", { name: "note, 3" }).first(),
-  ).toBeVisible();
-  await expect(
-    frame.getByRole("img", { name: /Histogram of id/ }),
-  ).toBeVisible();
+test(
+  "a table is shown, plotted and filtered, by the person and by the agent",
+  LOOKS,
+  async ({ page, server }) => {
+    const { frame, folder, setState, getState } = await openApp(
+      page,
+      server,
+      "csv-explorer",
+    );
+    await expect(frame.getByRole("combobox", { name: "File" })).toBeVisible();
+    await writeFile(
+      join(folder, "sales.csv"),
+      `id,city,price,note\n${rows(0, 2000)}`,
+    );
+    await setState({ file: "sales.csv" });
+    const status = frame.locator("#status");
+    await expect(status).toHaveText("2,000 rows");
+    await expect(
+      frame.getByRole("cell", { name: "note, 3" }).first(),
+    ).toBeVisible();
+    await expect(
+      frame.getByRole("img", { name: /Histogram of id/ }),
+    ).toBeVisible();
 
-  await frame.getByRole("button", { name: "price" }).click();
-  await expect(
-    frame.getByRole("img", { name: /Histogram of price/ }),
-  ).toBeVisible();
-  await frame.getByRole("combobox", { name: "Column" }).selectOption("city");
-  await frame.getByRole("textbox", { name: "Value" }).fill("oslo");
-  await frame.getByRole("textbox", { name: "Value" }).press("Enter");
-  await expect(status).toHaveText("500 of 2,000 rows");
-  await look(page, "app-csv-explorer", { include: "iframe" });
+    await frame.getByRole("button", { name: "price" }).click();
+    await expect(
+      frame.getByRole("img", { name: /Histogram of price/ }),
+    ).toBeVisible();
+    await frame.getByRole("combobox", { name: "Column" }).selectOption("city");
+    await frame.getByRole("textbox", { name: "Value" }).fill("oslo");
+    await frame.getByRole("textbox", { name: "Value" }).press("Enter");
+    await expect(status).toHaveText("500 of 2,000 rows");
+    await look(page, "app-csv-explorer", { include: "iframe" });
 
-  await setState({
-    filters: [
-      { column: "city", op: "=", value: "Rome" },
-      { column: "price", op: ">", value: 50 },
-      { column: "nobody", op: "=", value: 1 },
-    ],
-    plot: { kind: "scatter", x: "id", y: "price" },
-  });
-  await expect(status).toHaveText("251 of 2,000 rows");
-  await expect(frame.getByRole("img", { name: "price by id" })).toBeVisible();
-  await pictures(page, "app-csv-explorer-scatter");
-  await expect
-    .poll(async () => (await getState())["summary"])
-    .toMatchObject({
-      file: "sales.csv",
-      rows: 2000,
-      matching: 251,
-      columns: [{ name: "id" }, { name: "city" }, { name: "price" }, {}],
+    await setState({
+      filters: [
+        { column: "city", op: "=", value: "Rome" },
+        { column: "price", op: ">", value: 50 },
+        { column: "nobody", op: "=", value: 1 },
+      ],
+      plot: { kind: "scatter", x: "id", y: "price" },
     });
-  await frame
-    .getByRole("button", { name: "Remove the filter price > 50" })
-    .click();
-  await expect(status).toHaveText("500 of 2,000 rows");
+    await expect(status).toHaveText("251 of 2,000 rows");
+    await expect(frame.getByRole("img", { name: "price by id" })).toBeVisible();
+    await pictures(page, "app-csv-explorer-scatter");
+    await expect
+      .poll(async () => (await getState())["summary"])
+      .toMatchObject({
+        file: "sales.csv",
+        rows: 2000,
+        matching: 251,
+        columns: [{ name: "id" }, { name: "city" }, { name: "price" }, {}],
+      });
+    await frame
+      .getByRole("button", { name: "Remove the filter price > 50" })
+      .click();
+    await expect(status).toHaveText("500 of 2,000 rows");
 
-  await appendFile(join(folder, "sales.csv"), rows(2000, 4));
-  await expect(status).toHaveText("501 of 2,004 rows");
-});
+    await appendFile(join(folder, "sales.csv"), rows(2000, 4));
+    await expect(status).toHaveText("501 of 2,004 rows");
+  },
+);
 
 test("100 MB are read while the page stays responsive", async ({
   page,

@@ -1,6 +1,6 @@
 // A weblet that was written from the specification of the agent context alone, in from-spec/app, runs unchanged.
 import type { LaunchBody } from "@gangway/client";
-import type { BrowserContext, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { Agent, direct, launch, visit } from "../context.js";
 import { expect, test } from "../fixtures.js";
 import { readAll } from "../from-spec/files.js";
@@ -22,7 +22,6 @@ const DATA = {
 
 async function open(
   page: Page,
-  context: BrowserContext,
   server: Server,
   body: LaunchBody = {},
 ): Promise<Agent> {
@@ -35,7 +34,7 @@ async function open(
   });
   await page.goto(url);
   await expect(page.locator("#toolbar")).not.toBeEmpty();
-  return Agent.attach(context, server, launchId);
+  return Agent.attach(server, launchId);
 }
 
 const press = (page: Page, name: string) =>
@@ -56,10 +55,9 @@ async function ask(page: Page, action: string) {
 
 test("FR-CTX-001 to 006, TS-AGT-001, 003, 011: the context is there for the first script, with agent, data and config, and frozen", async ({
   page,
-  context,
   server,
 }) => {
-  await open(page, context, server);
+  await open(page, server);
   expect(await page.evaluate("seenByFirstScript")).toBe("object");
   expect(await page.evaluate("sloppy")).toBe("ignored");
   await expect(page.locator("#toolbar")).toContainText(
@@ -78,10 +76,9 @@ test("FR-CTX-001 to 006, TS-AGT-001, 003, 011: the context is there for the firs
 
 test("FR-EMIT-001 to 004, TS-AGT-004: an event reaches the agent, and its promise is kept once the agent acknowledged it", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await open(page, context, server);
+  const agent = await open(page, server);
   await press(page, "Flag Yacht");
   const event = await agent.next("weblet-event", "expense-flagged");
   expect(event).toMatchObject({
@@ -104,10 +101,9 @@ test("FR-EMIT-001 to 004, TS-AGT-004: an event reaches the agent, and its promis
 
 test("FR-EMIT-002, 003, TS-AGT-005, E-AGT-001, E-AGT-002: wrong names and payloads are refused", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await open(page, context, server);
+  const agent = await open(page, server);
   for (const name of ["Invalid Name!", "camelCase", "1st", "under_score"]) {
     await emit(page, name);
     await expect(last(page)).toHaveText(
@@ -124,18 +120,15 @@ test("FR-EMIT-002, 003, TS-AGT-005, E-AGT-001, E-AGT-002: wrong names and payloa
   await emit(page, "report-generated", "json");
   const { payload } = await agent.take("report-generated");
   expect(payload).toEqual({ format: "pdf", data: { total: 7 } });
-  const events = (await agent.heard()).filter(
-    ({ type }) => type === "weblet-event",
-  );
+  const events = agent.received.filter(({ type }) => type === "weblet-event");
   expect(events).toHaveLength(1);
 });
 
 test("FR-REQ-001 to 003, TS-AGT-006, TS-AGT-007, E-AGT-004, E-AGT-006: requests are answered, denied, or not known", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await open(page, context, server);
+  const agent = await open(page, server);
   await press(page, "Send report");
   const request = await agent.answer("send-email", {
     result: { sent: true, messageId: "msg-456" },
@@ -169,27 +162,25 @@ test("FR-REQ-001 to 003, TS-AGT-006, TS-AGT-007, E-AGT-004, E-AGT-006: requests 
 
 test("FR-SUB-001 to 004, TS-AGT-008, TS-AGT-009: what the agent sends reaches every handler, and none that was taken off", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await open(page, context, server);
+  const agent = await open(page, server);
   const theme = page.locator("html");
-  await agent.tell("config-updated", { theme: "light" });
+  agent.tell("config-updated", { theme: "light" });
   await expect(last(page)).toHaveText('config-updated: {"theme":"light"}');
   await expect(theme).toHaveAttribute("data-theme", "light");
   await press(page, "Mute");
-  await agent.tell("config-updated", { theme: "dark" });
+  agent.tell("config-updated", { theme: "dark" });
   await expect(last(page)).toHaveText('config-updated: {"theme":"dark"}');
   await expect(theme).toHaveAttribute("data-theme", "light");
 });
 
 test("FR-EMIT-005, FR-REQ-004, TS-AGT-012, E-AGT-003, E-AGT-005: unanswered events and requests time out after 30 and 60 seconds", async ({
   page,
-  context,
   server,
 }) => {
   await page.clock.install();
-  const agent = await open(page, context, server);
+  const agent = await open(page, server);
   await press(page, "Flag Herring");
   await ask(page, "slow-action");
   await agent.next("weblet-event", "expense-flagged");

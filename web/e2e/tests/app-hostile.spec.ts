@@ -96,12 +96,12 @@ function hostile(elsewhere: string): Record<string, string> {
 
 async function listen(): Promise<{
   url: string;
-  heard: string[];
+  received: string[];
   stop: () => void;
 }> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const server = createServer((request, response) => {
-    heard.push(request.url ?? "");
+    received.push(request.url ?? "");
     response.setHeader("access-control-allow-origin", "*");
     response.end();
   });
@@ -110,7 +110,7 @@ async function listen(): Promise<{
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    heard,
+    received,
     stop: () => void server.close(),
   };
 }
@@ -135,7 +135,7 @@ test("it reaches neither the chat, nor storage, nor cookies, nor any network", a
   }
   await out.dispatchEvent("click");
   await expect(out).toHaveCount(0);
-  expect(elsewhere.heard).toEqual([]);
+  expect(elsewhere.received).toEqual([]);
   await expect(page).toHaveURL(/applet=hostile/);
   elsewhere.stop();
 });
@@ -153,7 +153,7 @@ test("a frame that leaves its applet gets no further, and no port", async ({
   await openApp(page, server, "hostile");
   // The browser says what it refused.
   await expect.poll(() => complaints.join("\n")).toContain(elsewhere.url);
-  expect(elsewhere.heard).toEqual([]);
+  expect(elsewhere.received).toEqual([]);
   expect(
     page.frames().some((each) => each.url().startsWith(elsewhere.url)),
   ).toBe(false);

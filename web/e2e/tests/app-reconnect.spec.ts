@@ -28,12 +28,12 @@ async function cut(
   await page.routeWebSocket(/\/ws\/applet\?.*client=/, (socket) => {
     const limit = after[seen.connections] ?? Infinity;
     seen.connections += 1;
-    let heard = 0;
+    let received = 0;
     const upstream = socket.connectToServer();
     upstream.onMessage((message) => {
-      if (heard >= limit) return;
-      if (counts(message)) heard += 1;
-      if (heard < limit) socket.send(message);
+      if (received >= limit) return;
+      if (counts(message)) received += 1;
+      if (received < limit) socket.send(message);
       else void socket.close({ code: 3001, reason: "cut" });
     });
   });

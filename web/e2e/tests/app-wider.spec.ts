@@ -1,4 +1,5 @@
 // Apps as others write them: for a server that only serves files, with keys of the wider format; and what app pages report.
+import type { Page } from "@playwright/test";
 import { launch, OUTSIDE, probe } from "../context.js";
 import { expect, panel, test } from "../fixtures.js";
 
@@ -80,16 +81,23 @@ test("no app page reports an error to the console, in a tab of its own or beside
     apps: { name: string; url: string; launchable: boolean }[];
   };
   expect(apps.length).toBeGreaterThan(6);
+  const [own, beside] = [await context.newPage(), await context.newPage()];
+  // All ways to open an app at once, since a page counts as quiet after half a second.
   for (const { name, url, launchable } of apps) {
-    await page.goto(url);
-    await page.waitForLoadState("networkidle");
-    if (!launchable) continue;
-    const { url: launched } = await launch(server, name, { agent: OUTSIDE });
-    await page.goto(launched);
-    await page.waitForLoadState("networkidle");
-    await page.goto(`${server.url}/?app=${name}`);
-    await expect(page.locator("iframe")).toBeVisible();
-    await page.waitForLoadState("networkidle");
+    const opening = [open(page, url)];
+    if (launchable) {
+      const { url: launched } = await launch(server, name, { agent: OUTSIDE });
+      opening.push(open(own, launched));
+      opening.push(open(beside, `${server.url}/?app=${name}`, true));
+    }
+    await Promise.all(opening);
   }
   expect(errors).toEqual([]);
 });
+
+/** Opens a page, and waits until it loads nothing more. */
+async function open(page: Page, url: string, framed = false): Promise<void> {
+  await page.goto(url);
+  if (framed) await expect(page.locator("iframe")).toBeVisible();
+  await page.waitForLoadState("networkidle");
+}

@@ -37,7 +37,7 @@ async function withBrowser(
   const text = await readFile(log, "utf8");
   const hosts = [...text.matchAll(/"host":"[^"]*"/g)].join("\n");
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  const names = new Set([...attempts.heard, ...lookedUp(attempts, hosts)]);
+  const names = new Set([...attempts.received, ...lookedUp(attempts, hosts)]);
   return { ran: attempts.ran, out: [...names].sort() };
 }
 

@@ -1,7 +1,7 @@
 // The booking app by itself: a person, an agent, and both together, on the real backend.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../fixtures.js";
-import { AUDIT, look } from "../looks.js";
+import { AUDIT, LOOKS, look } from "../looks.js";
 import {
   firstOf,
   openBooking,
@@ -100,11 +100,10 @@ test("going on with nothing chosen says what is missing", async ({
 
 test("a person filters and sorts as an agent does, and both undo it", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   const all = (await agent.spec()).items;
   const genre = String(all[0]?.["genre"]);
   const same = all.filter((item) => item["genre"] === genre);
@@ -124,65 +123,68 @@ test("a person filters and sorts as an agent does, and both undo it", async ({
   await expect(page.locator("#changes")).toBeHidden();
 });
 
-test("what an agent does is seen with its reason, and undone by one click", async ({
-  page,
-  context,
-  server,
-}) => {
-  await openBooking(page, server);
-  await expect(page.locator("#presence")).toContainText("agent of your chat");
-  const agent = await Peer.agent(context, server);
-  await expect(page.locator("#presence")).toHaveText("1 agent connected");
-  const { visibleItems } = await agent.spec();
-  const [first, second] = visibleItems.map(({ id }) => id);
-  const hidden = visibleItems.length - 1;
-  const [id = "", other = ""] = [first, second];
-  await agent.use(
-    "filter",
-    { field: "id", operator: "neq", value: other },
-    "You have seen it.",
-  );
-  await agent.use("highlight", { itemIds: [id], style: "glow" }, "Well rated.");
-  await agent.use(
-    "augment",
-    { items: [{ itemId: id, value: "my tip" }] },
-    "A tip.",
-  );
-  await agent.use("sort", { field: "title", order: "asc" }, "By name.");
-  await agent.use(
-    "postMessage",
-    { text: "Have a look at these." },
-    "To tell you.",
-  );
-  await agent.tell("agent.message", { text: "Take your time." });
-  await expect(page.getByRole("radio")).toHaveCount(hidden);
-  await expect(page.locator(".marked.glow")).toHaveCount(1);
-  await expect(page.locator(".card .note")).toHaveText("my tip");
-  const log = page.getByRole("log");
-  for (const words of [
-    "You have seen it.",
-    "Well rated.",
-    "Have a look at these.",
-    "Take your time.",
-  ]) {
-    await expect(log).toContainText(words);
-  }
-  await look(page, "booking-changed");
-  await page.getByRole("button", { name: "Undo: Only where" }).click();
-  await expect(page.getByRole("radio")).toHaveCount(visibleItems.length);
-  await page.getByRole("button", { name: "Undo all" }).click();
-  await expect(page.locator(".marked, .card .note")).toHaveCount(0);
-  await expect(page.locator("#changes")).toBeHidden();
-  expect((await agent.spec()).modification).toEqual({});
-});
+test(
+  "what an agent does is seen with its reason, and undone by one click",
+  LOOKS,
+  async ({ page, server }) => {
+    await openBooking(page, server);
+    await expect(page.locator("#presence")).toContainText("agent of your chat");
+    const agent = await Peer.agent(server);
+    await expect(page.locator("#presence")).toHaveText("1 agent connected");
+    const { visibleItems } = await agent.spec();
+    const [first, second] = visibleItems.map(({ id }) => id);
+    const hidden = visibleItems.length - 1;
+    const [id = "", other = ""] = [first, second];
+    await agent.use(
+      "filter",
+      { field: "id", operator: "neq", value: other },
+      "You have seen it.",
+    );
+    await agent.use(
+      "highlight",
+      { itemIds: [id], style: "glow" },
+      "Well rated.",
+    );
+    await agent.use(
+      "augment",
+      { items: [{ itemId: id, value: "my tip" }] },
+      "A tip.",
+    );
+    await agent.use("sort", { field: "title", order: "asc" }, "By name.");
+    await agent.use(
+      "postMessage",
+      { text: "Have a look at these." },
+      "To tell you.",
+    );
+    agent.tell("agent.message", { text: "Take your time." });
+    await expect(page.getByRole("radio")).toHaveCount(hidden);
+    await expect(page.locator(".marked.glow")).toHaveCount(1);
+    await expect(page.locator(".card .note")).toHaveText("my tip");
+    const log = page.getByRole("log");
+    for (const words of [
+      "You have seen it.",
+      "Well rated.",
+      "Have a look at these.",
+      "Take your time.",
+    ]) {
+      await expect(log).toContainText(words);
+    }
+    await look(page, "booking-changed");
+    await page.getByRole("button", { name: "Undo: Only where" }).click();
+    await expect(page.getByRole("radio")).toHaveCount(visibleItems.length);
+    await page.getByRole("button", { name: "Undo all" }).click();
+    await expect(page.locator(".marked, .card .note")).toHaveCount(0);
+    await expect(page.locator("#changes")).toBeHidden();
+    expect((await agent.spec()).modification).toEqual({});
+  },
+);
 
 test("an agent alone books from the first stage to the last, and what the person writes reaches it", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   await page
     .getByRole("textbox", { name: "Message" })
     .fill("In the evening, please");
@@ -207,11 +209,10 @@ test("an agent alone books from the first stage to the last, and what the person
 
 test("each stage has its own tools, and agents are notified when they change", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   const toolsOf = (payload: Record<string, unknown>) =>
     payload["toolSchema"] as {
       name: string;
@@ -231,7 +232,7 @@ test("each stage has its own tools, and agents are notified when they change", a
   expect(await agent.refused("select", { itemId: "A1" })).toBe(
     "TOOL_EXECUTION_FAILED",
   );
-  const told = (await agent.heard())
+  const told = agent.received
     .filter(({ type }) => type === "state.updated")
     .flatMap(({ payload }) => (payload["toolSchema"] ? [payload] : []));
   expect(told.length).toBeGreaterThanOrEqual(5);
@@ -241,9 +242,9 @@ test("each stage has its own tools, and agents are notified when they change", a
 test(
   "a person cancels a booking in two steps, and the seats are free again",
   AUDIT,
-  async ({ page, context, server }) => {
+  async ({ page, server }) => {
     await openBooking(page, server);
-    const agent = await Peer.agent(context, server);
+    const agent = await Peer.agent(server);
     for (const _stage of STAGES) await settle(agent);
     const { state } = await agent.spec();
     await page.getByRole("button", { name: "Cancel this booking" }).click();
@@ -272,9 +273,9 @@ test(
 
 test.describe("person and agent take turns", () => {
   for (const first of ["person", "agent"]) {
-    test(`beginning with the ${first}`, async ({ page, context, server }) => {
+    test(`beginning with the ${first}`, async ({ page, server }) => {
       await openBooking(page, server);
-      const agent = await Peer.agent(context, server);
+      const agent = await Peer.agent(server);
       for (const [index, stage] of STAGES.slice(0, 5).entries()) {
         await expect(page.locator("#stage")).toHaveAttribute(
           "data-stage",
@@ -302,7 +303,7 @@ test.describe("person and agent take turns", () => {
       await agent.use("next");
       await page.getByRole("button", { name: "Book now" }).click();
       await expect(page.locator(".code")).toBeVisible();
-      const updated = (await agent.heard()).filter(
+      const updated = agent.received.filter(
         ({ type }) => type === "state.updated",
       );
       const sources = new Set(updated.map(({ payload }) => payload["source"]));
@@ -322,11 +323,10 @@ async function holdElsewhere(
 
 test("a seat that was taken meanwhile is reported", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   for (const _stage of STAGES.slice(0, 3)) await settle(agent);
   const time = await agent.spec();
   const showing = firstOf(time);
@@ -352,12 +352,11 @@ test("a seat that was taken meanwhile is reported", async ({
 
 test("when the time of held seats is over, it goes back to them", async ({
   page,
-  context,
   server,
 }) => {
   await page.clock.install();
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   for (const _stage of STAGES.slice(0, 6)) await settle(agent);
   await expect(title(page)).toHaveText("Is everything correct?");
   await page.clock.fastForward("11:00");
@@ -369,11 +368,10 @@ test("when the time of held seats is over, it goes back to them", async ({
 for (const stage of STAGES) {
   test(`loading the page anew at ${stage} goes on there`, async ({
     page,
-    context,
     server,
   }) => {
     await openBooking(page, server);
-    const agent = await Peer.agent(context, server);
+    const agent = await Peer.agent(server);
     for (const _stage of STAGES.slice(0, STAGES.indexOf(stage))) {
       await settle(agent);
     }

@@ -94,7 +94,7 @@ test("what an app and an outside agent say to each other stands in the chat", as
   await page.goto(`${server.url}/sessions/${launched.sessionId}`);
   const tab = await context.newPage();
   await tab.goto(launched.url);
-  const agent = await Agent.attach(context, server, launched.launchId);
+  const agent = await Agent.attach(server, launched.launchId);
   const done = call(tab, "request", "send-email", { to: "ada" });
   await expect(page.getByText(/probe requested send-email/)).toBeVisible();
   const error = { code: "E-AGT-004", message: "No." };
@@ -103,7 +103,7 @@ test("what an app and an outside agent say to each other stands in the chat", as
   await expect(
     page.getByText(/probe requested and was denied send-email/),
   ).toBeVisible();
-  await agent.tell("ping-page", { n: 1 });
+  agent.tell("ping-page", { n: 1 });
   await expect(
     page.getByText(/The agent sent ping-page to probe/),
   ).toBeVisible();

@@ -112,9 +112,8 @@ test("TS-AGT-003: nothing of the context can be changed, strictly or sloppily", 
 test("TS-AGT-004: an event reaches the agent, and emit is kept once it has taken it", async ({
   page,
   server,
-  context,
 }) => {
-  const agent = await openWithAgent(page, context, server);
+  const agent = await openWithAgent(page, server);
   const done = call(page, "emit", "user-action", { clicked: "save" });
   const event = await agent.next("weblet-event", "user-action");
   expect(event).toMatchObject({
@@ -122,10 +121,12 @@ test("TS-AGT-004: an event reaches the agent, and emit is kept once it has taken
     weblet: "probe",
   });
   expect(typeof event["timestamp"]).toBe("number");
-  await agent.say({ type: "weblet-ack", id: event["id"] });
+  agent.say({ type: "weblet-ack", id: event["id"] });
   expect(await done).toEqual({});
-  const heard = await agent.heard();
-  expect(heard.filter(({ type }) => type === "weblet-event")).toHaveLength(1);
+  const received = agent.received;
+  expect(received.filter(({ type }) => type === "weblet-event")).toHaveLength(
+    1,
+  );
 });
 
 test("TS-AGT-005: a name off the pattern is refused with E-AGT-001", async ({
@@ -166,9 +167,8 @@ test("payloads that are no JSON are refused with E-AGT-002", async ({
 test("TS-AGT-006: a request is kept with what the agent answers", async ({
   page,
   server,
-  context,
 }) => {
-  const agent = await openWithAgent(page, context, server);
+  const agent = await openWithAgent(page, server);
   const done = call(page, "request", "send-email", { to: "a@b.com" });
   const result = { sent: true, messageId: "msg-456" };
   const asked = await agent.answer("send-email", { result });
@@ -179,9 +179,8 @@ test("TS-AGT-006: a request is kept with what the agent answers", async ({
 test("TS-AGT-007: a request that the agent denies is an AgentDeniedError", async ({
   page,
   server,
-  context,
 }) => {
-  const agent = await openWithAgent(page, context, server);
+  const agent = await openWithAgent(page, server);
   const done = call(page, "request", "send-email", {});
   const error = { code: "E-AGT-004", message: "Not today." };
   await agent.answer("send-email", { error });
@@ -203,39 +202,37 @@ test("an unknown action is E-AGT-006", async ({ page, server }) => {
 test("TS-AGT-008: what the agent says reaches every handler with its payload", async ({
   page,
   server,
-  context,
 }) => {
   const { launchId } = await openProbe(page, server);
   await page.evaluate(() => {
     const context = window.__AGENT_CONTEXT__;
-    context?.on("theme-changed", (payload) => window.heard?.push(payload));
-    context?.on("theme-changed", () => window.heard?.push("second"));
+    context?.on("theme-changed", (payload) => window.received?.push(payload));
+    context?.on("theme-changed", () => window.received?.push("second"));
   });
-  const agent = await Agent.attach(context, server, launchId);
-  await agent.tell("theme-changed", { theme: "dark" });
+  const agent = await Agent.attach(server, launchId);
+  agent.tell("theme-changed", { theme: "dark" });
   await expect
-    .poll(() => page.evaluate(() => window.heard))
+    .poll(() => page.evaluate(() => window.received))
     .toEqual([{ theme: "dark" }, "second"]);
 });
 
 test("TS-AGT-009: a handler that was taken off is not called", async ({
   page,
   server,
-  context,
 }) => {
   const { launchId } = await openProbe(page, server);
   await page.evaluate(() => {
     const context = window.__AGENT_CONTEXT__;
-    const handler = () => window.heard?.push("off");
+    const handler = () => window.received?.push("off");
     context?.on("theme-changed", handler);
     context?.off("theme-changed", handler);
-    context?.on("theme-changed", () => window.heard?.push("stopped"))();
-    context?.on("theme-changed", () => window.heard?.push("still here"));
+    context?.on("theme-changed", () => window.received?.push("stopped"))();
+    context?.on("theme-changed", () => window.received?.push("still here"));
   });
-  const agent = await Agent.attach(context, server, launchId);
-  await agent.tell("theme-changed", {});
+  const agent = await Agent.attach(server, launchId);
+  agent.tell("theme-changed", {});
   await expect
-    .poll(() => page.evaluate(() => window.heard))
+    .poll(() => page.evaluate(() => window.received))
     .toEqual(["still here"]);
 });
 
@@ -278,12 +275,11 @@ test("TS-AGT-011: data come from the agent, or are the default", async ({
 test("TS-AGT-012, P20: an unanswered request ends after 60 seconds with E-AGT-005", async ({
   page,
   server,
-  context,
 }) => {
   const { url, launchId } = await launch(server, "probe", { agent: OUTSIDE });
   await page.clock.install();
   await page.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   let ended = false;
   const done = call(page, "request", "slow-action", {}).finally(
     () => (ended = true),

@@ -80,35 +80,33 @@ async function mount(page: Page, options: MountWish): Promise<PageFrame> {
 
 test("an embedded app talks to its agent through one port", async ({
   page,
-  context,
   server,
   host,
 }) => {
   const options = await launchFor(server, host);
   const { launchId } = options;
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   await openHost(page, host);
   const frame = await mount(page, options);
   const done = call(frame, "emit", "user-action", { a: 1 });
   expect(await agent.take("user-action")).toMatchObject({ payload: { a: 1 } });
   expect(await done).toEqual({});
-  await agent.tell("ping-page", { n: 1 });
+  agent.tell("ping-page", { n: 1 });
   await expect
-    .poll(() => frame.evaluate(() => window.heard))
+    .poll(() => frame.evaluate(() => window.received))
     .toEqual([{ n: 1 }]);
   // What the agent says comes through the port, which the app never sees, nor a message at all.
   await frame.evaluate(() => {
-    addEventListener("message", () => window.heard?.push("a message"));
+    addEventListener("message", () => window.received?.push("a message"));
   });
-  await agent.tell("ping-page", { n: 2 });
+  agent.tell("ping-page", { n: 2 });
   await expect
-    .poll(() => frame.evaluate(() => window.heard))
+    .poll(() => frame.evaluate(() => window.received))
     .toEqual([{ n: 1 }, { n: 2 }]);
 });
 
 test("P19: of hostile frames beside, inside and around the app, none is acted on", async ({
   page,
-  context,
   server,
   host,
   evil,
@@ -117,7 +115,7 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
   test.setTimeout(120_000);
   const options = await launchFor(server, host);
   const { launchId } = options;
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   await openHost(page, host);
   // They are there before the app is, so that none comes too late.
   await page.evaluate(
@@ -137,11 +135,11 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
       }
       // The page around the app, but never the right message.
       const app = document.getElementById("app") as HTMLIFrameElement;
-      const heard: string[] = [];
-      Object.assign(window, { heard });
+      const received: string[] = [];
+      Object.assign(window, { received });
       const port = () => {
         const { port1, port2 } = new MessageChannel();
-        port1.onmessage = ({ data }) => heard.push(String(data));
+        port1.onmessage = ({ data }) => received.push(String(data));
         port1.postMessage('{"type":"agent-event","event":"evil","seq":1}');
         return port2;
       };
@@ -162,7 +160,7 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
   await frame.evaluate(
     ([foreign, id]) => {
       const context = window.__AGENT_CONTEXT__;
-      context?.on("evil", () => window.heard?.push("evil"));
+      context?.on("evil", () => window.received?.push("evil"));
       for (let at = 0; at < 6; at += 1) {
         const child = document.createElement("iframe");
         child.src = `${foreign}/hostile?at=child&launch=${id}`;
@@ -170,7 +168,7 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
       }
       // The app itself is no page around it either, and what a script makes is nobody's word.
       const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => window.heard?.push("own port");
+      port1.onmessage = () => window.received?.push("own port");
       const data = { type: "gangway-port", launchId: id };
       window.postMessage(data, "*", [port2]);
       const made = {
@@ -203,24 +201,21 @@ test("P19: of hostile frames beside, inside and around the app, none is acted on
   await agent.take("still-mine");
   expect(await done).toEqual({});
 
-  expect(await frame.evaluate(() => window.heard)).toEqual([]);
+  expect(await frame.evaluate(() => window.received)).toEqual([]);
   for (const each of [...hostile(), page.mainFrame()]) {
-    expect(await each.evaluate(() => window.heard), each.url()).toEqual([]);
+    expect(await each.evaluate(() => window.received), each.url()).toEqual([]);
   }
-  const events = (await agent.heard()).filter(
-    ({ type }) => type === "weblet-event",
-  );
+  const events = agent.received.filter(({ type }) => type === "weblet-event");
   expect(events).toHaveLength(1);
 });
 
 test("what the agent says while the frame is loaded is not lost", async ({
   page,
-  context,
   server,
   host,
 }) => {
   const options = await launchFor(server, host);
-  const agent = await Agent.attach(context, server, options.launchId);
+  const agent = await Agent.attach(server, options.launchId);
   await openHost(page, host);
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -232,17 +227,14 @@ test("what the agent says while the frame is loaded is not lost", async ({
   const asked = page.waitForRequest("**/first.js");
   const mounting = mount(page, options);
   await asked;
-  for (const n of [1, 2, 3]) await agent.tell("ping-page", { n });
+  for (const n of [1, 2, 3]) agent.tell("ping-page", { n });
   await expect
-    .poll(async () => {
-      const frames = await agent.heard();
-      return frames.filter(({ type }) => type === "sent").length;
-    })
+    .poll(() => agent.received.filter(({ type }) => type === "sent").length)
     .toBe(3);
   release();
   const frame = await mounting;
   await expect
-    .poll(() => frame.evaluate(() => window.heard))
+    .poll(() => frame.evaluate(() => window.received))
     .toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
@@ -269,13 +261,12 @@ test("a deleted launch ends in a frame too, and the parent page is notified", as
 
 test("a second port after the first changes nothing", async ({
   page,
-  context,
   server,
   host,
 }) => {
   const options = await launchFor(server, host);
   const { launchId } = options;
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   await openHost(page, host);
   const frame = await mount(page, options);
   const first = call(frame, "emit", "first", {});
@@ -284,16 +275,16 @@ test("a second port after the first changes nothing", async ({
   await page.evaluate((id) => {
     const app = document.getElementById("app") as HTMLIFrameElement;
     const { port1, port2 } = new MessageChannel();
-    const heard: string[] = [];
-    Object.assign(window, { heard });
-    port1.onmessage = ({ data }) => heard.push(String(data));
+    const received: string[] = [];
+    Object.assign(window, { received });
+    port1.onmessage = ({ data }) => received.push(String(data));
     const data = { type: "gangway-port", launchId: id };
     app.contentWindow?.postMessage(data, "*", [port2]);
   }, launchId);
   const second = call(frame, "emit", "second", {});
   await agent.take("second");
   expect(await second).toEqual({});
-  expect(await page.evaluate(() => window.heard)).toEqual([]);
+  expect(await page.evaluate(() => window.received)).toEqual([]);
 });
 
 test("a page that the launch was not made for cannot frame the app", async ({
@@ -320,7 +311,6 @@ test("a page that the launch was not made for cannot frame the app", async ({
 
 test("a server that dies and comes back is bridged in a frame too", async ({
   page,
-  context,
   server,
   host,
 }) => {
@@ -333,7 +323,7 @@ test("a server that dies and comes back is bridged in a frame too", async ({
   await frame.evaluate(() => undefined);
   await server.kill();
   await server.launch();
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   await agent.take("user-action");
   expect(await done).toEqual({});
 });

@@ -181,11 +181,11 @@ test("two tabs of one launch both receive the agent's events, and each gets its 
   const { url, launchId } = await openProbe(page, server);
   const tab = await context.newPage();
   await tab.goto(url);
-  const agent = await Agent.attach(context, server, launchId);
-  await agent.tell("ping-page", { n: 1 });
+  const agent = await Agent.attach(server, launchId);
+  agent.tell("ping-page", { n: 1 });
   for (const each of [page, tab]) {
     await expect
-      .poll(() => each.evaluate(() => window.heard))
+      .poll(() => each.evaluate(() => window.received))
       .toEqual([{ n: 1 }]);
   }
   const first = call(page, "request", "from-first", {});
@@ -280,31 +280,31 @@ test("the library is there as a plain script too", async ({ page, server }) => {
 
 test("a server that dies between an event and its taking loses nothing and delivers once", async ({
   page,
-  context,
   server,
 }) => {
   const { launchId } = await openProbe(page, server);
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   const done = call(page, "emit", "user-action", { n: 1 });
   const before = await agent.next("weblet-event", "user-action");
   await server.kill();
   await server.launch();
-  await agent.connect(server, launchId);
+  await agent.reconnect(server, launchId);
   const after = await agent.take("user-action");
   expect(after["id"]).toBe(before["id"]);
   expect(await done).toEqual({});
-  const heard = await agent.heard();
-  expect(heard.filter(({ type }) => type === "weblet-event")).toHaveLength(1);
+  const received = agent.received;
+  expect(received.filter(({ type }) => type === "weblet-event")).toHaveLength(
+    1,
+  );
 });
 
 test("an agent that was away gets what waited, and the page what was said meanwhile", async ({
   page,
-  context,
   server,
 }) => {
   const { launchId } = await openProbe(page, server);
   const done = call(page, "emit", "early", {});
-  const agent = await Agent.attach(context, server, launchId);
+  const agent = await Agent.attach(server, launchId);
   await agent.take("early");
   expect(await done).toEqual({});
   await server.kill();
@@ -315,7 +315,7 @@ test("an agent that was away gets what waited, and the page what was said meanwh
   });
   expect(told.status).toBe(200);
   await expect
-    .poll(() => page.evaluate(() => window.heard), { timeout: 20_000 })
+    .poll(() => page.evaluate(() => window.received), { timeout: 20_000 })
     .toEqual([{ n: 2 }]);
 });
 

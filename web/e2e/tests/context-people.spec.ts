@@ -151,10 +151,9 @@ test("what an app wants the person to know stands in the chat", async ({
 
 test("an agent that saves files itself is asked, and the person is not", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await openWithAgent(page, context, server, {
+  const agent = await openWithAgent(page, server, {
     agent: { ...OUTSIDE, capabilities: ["save-file"] },
   });
   const params = { filename: "a.txt", content: "a" };

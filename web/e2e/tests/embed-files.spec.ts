@@ -171,7 +171,7 @@ test("files chosen, dropped and pasted reach the agent's folder, and are reporte
     "dropped.md": "two",
     "pasted.png": "three",
   });
-  expect(clerk.heard.at(-1)).toMatch(
+  expect(clerk.received.at(-1)).toMatch(
     /^Look at these[^]*chosen\.txt[^]*dropped\.md[^]*pasted\.png/,
   );
   const mine = chat.locator(".user").last();
@@ -238,7 +238,7 @@ test.describe("with small limits", () => {
     await box(page).fill("just words");
     await box(page).press("Enter");
     await expect(saidBy(page).last()).toHaveText("Heard: just words");
-    expect(clerk.heard.at(-1)).toBe("just words");
+    expect(clerk.received.at(-1)).toBe("just words");
   });
 
   test("an upload shows how far it is, holds the message back, and can be cancelled", async ({

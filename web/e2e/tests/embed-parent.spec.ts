@@ -35,7 +35,7 @@ test("only the parent page can send messages, and only the allowed ones", async 
   await page.goto(shop.origin);
   const chat = await embed(page, { url });
   await expect(stateLine(chat)).toHaveText("Done");
-  const before = clerk.heard.length;
+  const before = clerk.received.length;
   // A frame beside it has the right origin, but is not the page around; so is one of another origin.
   for (const origin of [shop.origin, shop.stranger]) {
     await page.evaluate((src) => {
@@ -85,7 +85,7 @@ test("only the parent page can send messages, and only the allowed ones", async 
   });
   await ask(page, "send", "from the page");
   await expect(saidBy(chat).last()).toHaveText("Heard: from the page");
-  expect(clerk.heard.slice(before)).toEqual(["from the page"]);
+  expect(clerk.received.slice(before)).toEqual(["from the page"]);
   const look = await chat.locator(":root").evaluate((root) => ({
     style: root.getAttribute("style"),
     background: getComputedStyle(document.body).backgroundColor,
@@ -118,7 +118,7 @@ test("a page with a forged origin receives nothing and cannot send", async ({
     const chat = page.frameLocator("iframe");
     await expect(saidBy(chat).first()).toContainText("Good morning");
     await expect(stateLine(chat)).toHaveText("Done");
-    const before = clerk.heard.length;
+    const before = clerk.received.length;
     await page.evaluate(() => {
       const message = { target: "gangway", type: "send", text: "psst" };
       (window.frames[0] as Window).postMessage(message, "*");
@@ -128,7 +128,7 @@ test("a page with a forged origin receives nothing and cannot send", async ({
     await box(chat).press("Enter");
     await expect(saidBy(chat).last()).toHaveText(`Heard: hello ${n}`);
     await expect(stateLine(chat)).toHaveText("Done");
-    expect(clerk.heard.slice(before)).toEqual([`hello ${n}`]);
+    expect(clerk.received.slice(before)).toEqual([`hello ${n}`]);
     expect(
       await page.evaluate(() => (window as unknown as { all: unknown[] }).all),
     ).toEqual([]);

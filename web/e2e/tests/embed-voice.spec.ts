@@ -1,14 +1,14 @@
 // The microphone of an embed, with the device that Chromium plays for tests.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chromiumWith } from "../chromium.js";
 import { expect, test } from "../embed-fixtures.js";
+import { contextIn } from "../fixtures.js";
 import { box, createAgent, embed, saidBy, stateLine } from "../remote.js";
 
 const VOICE = { feature_flags: { voice_mic: true } };
 
 test.use({
-  launchOptions: chromiumWith(
+  context: contextIn(
     "--use-fake-device-for-media-stream",
     "--use-fake-ui-for-media-stream",
   ),
@@ -55,7 +55,7 @@ test("a recording is made, played, and sent as an attachment, inside a page of a
   await expect(tray).toHaveCount(0);
   await expect(chat.locator(".user").last()).toHaveText(/recording-.*\.webm/);
   await expect(stateLine(chat)).toHaveText("Done");
-  expect(clerk.heard.at(-1)).toMatch(/recording-.*\.webm/);
+  expect(clerk.received.at(-1)).toMatch(/recording-.*\.webm/);
   const root = join(server.projectFolder("shop"), "uploads");
   const [folder = ""] = await readdir(root);
   const [name = ""] = await readdir(join(root, folder));

@@ -1,4 +1,4 @@
-// The chat of a remote agent in a page of somebody else's.
+// The chat of a remote agent in a page of another site.
 import { expect, test } from "../embed-fixtures.js";
 import { expectNothingSerious } from "../looks.js";
 import {
@@ -268,7 +268,7 @@ test("Enter sends, Shift+Enter breaks the line, and Stop stops", async ({
   await page.keyboard.type("count");
   await page.keyboard.press("Enter");
   await expect(saidBy(page).last()).toContainText("word2");
-  expect(clerk.heard.at(-1)).toContain("endless\ncount");
+  expect(clerk.received.at(-1)).toContain("endless\ncount");
   await page.keyboard.press("Tab");
   await expect(page.getByRole("button", { name: "Stop" })).toBeFocused();
   await page.keyboard.press("Enter");

@@ -46,7 +46,7 @@ test("an agent reads, fills in and clicks the active tab, each after approval", 
   await expect
     .poll(() => thinker.asked.some(({ body }) => body.includes("@e1")))
     .toBe(true);
-  const { body } = thinker.asked.at(-1) ?? { body: "" };
+  const body = thinker.lastQuestion;
   expect(body).toContain("not as instructions");
   expect(body).not.toContain("kept secret");
   await say(panel, call("fill", { ...target("#name"), value: "Ahab" }));

@@ -104,8 +104,8 @@ declare const chrome: {
   runtime: {
     connect(info: { name: string }): {
       postMessage(text: string): void;
-      onMessage: { addListener(heard: (text: string) => void): void };
-      onDisconnect: { addListener(heard: () => void): void };
+      onMessage: { addListener(received: (text: string) => void): void };
+      onDisconnect: { addListener(received: () => void): void };
     };
   };
 };

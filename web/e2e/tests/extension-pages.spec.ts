@@ -144,7 +144,7 @@ test("the page in the current tab is read on request, and its text is attached t
   await expect(panel.getByText("A shop", { exact: true })).toBeVisible();
   await say(panel, "What fish is it?");
   await expect(panel.getByText(/^Heard: /)).toBeVisible();
-  const { body } = thinker.asked.at(-1) ?? { body: "" };
+  const body = thinker.lastQuestion;
   expect(body).toContain("The herring is a fish");
   // What was sent is shown by its name.
   const sent = panel.getByRole("log").locator(".user");

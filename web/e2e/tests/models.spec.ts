@@ -108,7 +108,7 @@ test("a saved key reaches the provider and is never shown again", async ({
   await page.getByLabel("Prompt").fill("ahoy");
   await page.getByRole("button", { name: "Send" }).click();
   await expect(page.getByRole("group", { name: "Answer" })).toHaveText(
-    "Work heard: ahoy",
+    "Work received: ahoy",
   );
 
   const everywhere = async () =>
@@ -163,7 +163,7 @@ test("a model can be tried, with figures afterwards", async ({
   await box.getByLabel("Prompt").fill("ahoy there");
   await box.getByLabel("Prompt").press("Enter");
   const answer = box.getByRole("group", { name: "Answer" });
-  await expect(answer).toHaveText("tiny:1b heard: ahoy there");
+  await expect(answer).toHaveText("tiny:1b received: ahoy there");
   await expect(answer.locator("strong")).toHaveText("tiny:1b");
   await expect(box.locator(".result")).toHaveText(
     /^4 tokens · .*tokens per second · first token after .* s$/,

@@ -80,7 +80,7 @@ test("models are listed, and found by a name with a slash", async ({
 
 test("a chat and a streamed chat have the same text", async ({ client }) => {
   const whole = await client.chat.completions.create(ask("Hello"));
-  expect(whole.choices[0]?.message.content).toBe("Work heard: Hello");
+  expect(whole.choices[0]?.message.content).toBe("Work received: Hello");
   expect(whole.choices[0]?.finish_reason).toBe("stop");
   expect(whole.usage?.total_tokens).toBe(14);
   const stream = await client.chat.completions.create({
@@ -94,7 +94,7 @@ test("a chat and a streamed chat have the same text", async ({ client }) => {
     text += chunk.choices[0]?.delta.content ?? "";
     tokens = chunk.usage?.total_tokens;
   }
-  expect([text, tokens]).toEqual(["Work heard: Hello", 14]);
+  expect([text, tokens]).toEqual(["Work received: Hello", 14]);
 });
 
 test("a tool is called, whole and in a stream, and its answer goes back", async ({
@@ -122,7 +122,7 @@ test("a tool is called, whole and in a stream, and its answer goes back", async 
     ...wish,
     messages: [...wish.messages, message, told],
   });
-  expect(answer.choices[0]?.message.content).toBe("Work heard: 21 degrees");
+  expect(answer.choices[0]?.message.content).toBe("Work received: 21 degrees");
 });
 
 test("the client runs tools itself until there is an answer", async ({
@@ -145,7 +145,7 @@ test("the client runs tools itself until there is an answer", async ({
     const runner = stream
       ? client.chat.completions.runTools({ ...wish, stream })
       : client.chat.completions.runTools({ ...wish, stream });
-    expect(await runner.finalContent()).toBe("Work heard: 21 degrees");
+    expect(await runner.finalContent()).toBe("Work received: 21 degrees");
   }
   expect(asked).toEqual(["Paris", "Paris"]);
 });

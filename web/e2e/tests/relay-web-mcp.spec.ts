@@ -1,7 +1,6 @@
 // A page whose tools are the browser's own kind.
-import { chromiumWith } from "../chromium.js";
 import { launch } from "../context.js";
-import { expect, test } from "../fixtures.js";
+import { contextIn, expect, test } from "../fixtures.js";
 import { Peer } from "../relay.js";
 
 const LAMP = {
@@ -28,7 +27,7 @@ window.host = createHost({ session: "lamp" });
 
 test.use({
   settings: { apps: { lamp: LAMP } },
-  launchOptions: chromiumWith("--enable-features=WebMCP"),
+  context: contextIn("--enable-features=WebMCP"),
 });
 
 interface Offered {
@@ -38,7 +37,6 @@ interface Offered {
 
 test("the tools of a page are offered with one line", async ({
   page,
-  context,
   server,
 }) => {
   const { url } = await launch(server, "lamp");
@@ -46,7 +44,7 @@ test("the tools of a page are offered with one line", async ({
   await page.waitForFunction(
     () => (window as { host?: { status: string } }).host?.status === "live",
   );
-  const agent = await Peer.agent(context, server, "lamp");
+  const agent = await Peer.agent(server, "lamp");
   const { payload } = await agent.ask("snapshot.get", {});
   expect(payload["uiSpec"]).toEqual({ title: "Lamp" });
   const [offered] = payload["toolSchema"] as Offered[];

@@ -93,10 +93,9 @@ test("an agent that joins later continues from there, and does not change a comp
 });
 
 test("an agent on an unknown page uses the named tool, or lists the tools", async ({
-  context,
   server,
 }) => {
-  const host = await Peer.connect(context, server);
+  const host = await Peer.connect(server);
   await host.join("host", "lamp");
   const env = await environment(server, "lamp");
   const lamp = {
@@ -110,7 +109,7 @@ test("an agent on an unknown page uses the named tool, or lists the tools", asyn
   };
   const answer = async (type: string, reply: string, more = {}) => {
     const { id = "" } = await host.take(type);
-    await host.tell(reply, { ...lamp, ...more }, { replyTo: id });
+    host.tell(reply, { ...lamp, ...more }, { replyTo: id });
   };
   const used = typescriptAgent(env, 'switch {"on": true}');
   await answer("snapshot.get", "snapshot.state");
@@ -131,11 +130,10 @@ test("an agent on an unknown page uses the named tool, or lists the tools", asyn
 for (const stage of STAGES) {
   test(`a server that dies at ${stage} is found again by page and agent`, async ({
     page,
-    context,
     server,
   }) => {
     await openBooking(page, server);
-    const agent = await Peer.agent(context, server);
+    const agent = await Peer.agent(server);
     for (const _stage of STAGES.slice(0, STAGES.indexOf(stage))) {
       await settle(agent);
     }
@@ -158,11 +156,10 @@ for (const stage of STAGES) {
 
 test("page and agent reconnect to a restarted server", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   await settle(agent);
   const before = await agent.spec();
   await server.end();
@@ -180,7 +177,7 @@ test("a newer page takes the older one's place, which can take it back", async (
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   const other = await context.newPage();
   await openBooking(other, server);
   await expect(page.locator("#status")).toContainText("replaced this one");
@@ -202,7 +199,7 @@ test("two pages with different names do not affect each other", async ({
   await openBooking(page, server, "one");
   const other = await context.newPage();
   await openBooking(other, server, "two");
-  const agent = await Peer.agent(context, server, "two");
+  const agent = await Peer.agent(server, "two");
   await settle(agent);
   await expect(other.locator("#stage")).toHaveAttribute(
     "data-stage",
@@ -214,10 +211,9 @@ test("two pages with different names do not affect each other", async ({
 
 test("each code of the protocol comes when it should", async ({
   page,
-  context,
   server,
 }) => {
-  const agent = await Peer.connect(context, server);
+  const agent = await Peer.connect(server);
   const codeOf = async (type: string, payload: Record<string, unknown>) => {
     const answer = await agent.ask(type, payload);
     expect(answer.type).toBe("error");
@@ -244,24 +240,23 @@ test("each code of the protocol comes when it should", async ({
     "TOOL_EXECUTION_FAILED",
   );
   expect(await agent.refused("next")).toBe("TOOL_EXECUTION_FAILED");
-  await agent.raw("{");
+  agent.raw("{");
   expect((await agent.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
-  await agent.raw('{"v":"mvp-9","type":"snapshot.get","payload":{}}');
+  agent.raw('{"v":"mvp-9","type":"snapshot.get","payload":{}}');
   expect((await agent.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
 });
 
 test("what agents write is text, however it is written", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   const bad =
     '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
   const itemId = (await agent.spec()).items[0]?.id ?? "";
   await agent.use("postMessage", { text: bad }, bad);
-  await agent.tell("agent.message", { text: bad });
+  agent.tell("agent.message", { text: bad });
   await agent.use(
     "augment",
     { items: [{ itemId, value: bad.slice(0, 60) }] },
@@ -280,17 +275,16 @@ test("what agents write is text, however it is written", async ({
 
 test("an agent that floods does not affect others", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const rude = await Peer.agent(context, server);
-  const kind = await Peer.agent(context, server);
+  const rude = await Peer.agent(server);
+  const kind = await Peer.agent(server);
   const call = { toolName: "prev", params: {}, reason: "Again!" };
   const calls = Array.from({ length: 300 }, (_, at) =>
     frame("tool.call", call, { id: `f${at}` }),
   );
-  await rude.raw(...calls);
+  rude.raw(...calls);
   await settle(kind);
   await expect(page.locator("#stage")).toHaveAttribute(
     "data-stage",
@@ -301,18 +295,17 @@ test("an agent that floods does not affect others", async ({
 });
 
 test("an unsolicited answer of a page is an error, and is not forwarded", async ({
-  context,
   server,
 }) => {
-  const host = await Peer.connect(context, server);
+  const host = await Peer.connect(server);
   await host.join("host", "odd");
-  const agent = await Peer.agent(context, server, "odd");
-  await host.tell("tool.result", { ok: true }, { replyTo: "made-up" });
+  const agent = await Peer.agent(server, "odd");
+  host.tell("tool.result", { ok: true }, { replyTo: "made-up" });
   expect((await host.take("error")).payload["code"]).toBe("INVALID_MESSAGE");
-  await host.tell("state.updated", { source: "user", uiSpec: { a: 1 } });
+  host.tell("state.updated", { source: "user", uiSpec: { a: 1 } });
   expect((await agent.take("state.updated")).payload["uiSpec"]).toEqual({
     a: 1,
   });
-  const types = (await agent.heard()).map(({ type }) => type);
+  const types = agent.received.map(({ type }) => type);
   expect(types).not.toContain("tool.result");
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test as base } from "@playwright/test";
-import { CHROMIUM } from "../chromium.js";
+import { CHROMIUM, HEADLESS_SHELL } from "../chromium.js";
 import { BINARY } from "../server.js";
 
 interface Run {
@@ -31,7 +31,13 @@ function recording(name: string): string {
 
 /** Runs the simulator to its end. */
 function simulate(folder: string, ...words: string[]): Promise<Run> {
-  const browser = ["--headless", "--browser", CHROMIUM, "--timeout", "60"];
+  const browser = [
+    "--headless",
+    "--browser",
+    HEADLESS_SHELL,
+    "--timeout",
+    "60",
+  ];
   const settings = {
     cwd: folder,
     // The developer's own folders are not part of the test.

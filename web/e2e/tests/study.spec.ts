@@ -1,92 +1,97 @@
 // A study session from its first word to its replay.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "../fixtures.js";
-import { look } from "../looks.js";
+import { LOOKS, look } from "../looks.js";
 import { openBooking, Peer, settle, STAGES } from "../relay.js";
 
-test("a session is kept, ends with the page at its beginning, and is stepped through", async ({
-  page,
-  context,
-  server,
-}) => {
-  await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
-  await settle(agent);
-  const started = await agent.ask("session.start", {
-    studyId: "pilot-01",
-    participantId: "P07",
-  });
-  expect(started.type, JSON.stringify(started.payload)).toBe("session.started");
-  const sessionId = String(started.payload["sessionId"]);
-  expect(sessionId).toMatch(/^s-\d{8}-\d{3}$/);
-  await expect(page.locator("#study")).toHaveText(`Study ${sessionId}`);
-  expect((await agent.spec()).stage).toBe("movie");
+test(
+  "a session is kept, ends with the page at its beginning, and is stepped through",
+  LOOKS,
+  async ({ page, server }) => {
+    await openBooking(page, server);
+    const agent = await Peer.agent(server);
+    await settle(agent);
+    const started = await agent.ask("session.start", {
+      studyId: "pilot-01",
+      participantId: "P07",
+    });
+    expect(started.type, JSON.stringify(started.payload)).toBe(
+      "session.started",
+    );
+    const sessionId = String(started.payload["sessionId"]);
+    expect(sessionId).toMatch(/^s-\d{8}-\d{3}$/);
+    await expect(page.locator("#study")).toHaveText(`Study ${sessionId}`);
+    expect((await agent.spec()).stage).toBe("movie");
 
-  const bad = "<img src=x onerror='window.hacked=1'>";
-  await page.getByRole("textbox", { name: "Message" }).fill("Something funny");
-  await page.keyboard.press("Enter");
-  expect(await agent.refused("select", { itemId: "nothing" }, bad)).toBe(
-    "INVALID_PARAMS",
-  );
-  await page.getByRole("radio").first().click();
-  for (const _stage of STAGES.slice(0, 4)) await settle(agent);
-  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
-  const ended = await agent.ask("session.end", { reason: "study-complete" });
-  expect(ended).toMatchObject({
-    type: "session.ended",
-    payload: { sessionId, stateReset: true },
-  });
-  expect(String(ended.payload["logFile"])).toContain(`${sessionId}.jsonl`);
-  await expect(page.locator("#stage")).toHaveAttribute("data-stage", "movie");
-  await expect(page.locator("#study")).toBeHidden();
+    const bad = "<img src=x onerror='window.hacked=1'>";
+    await page
+      .getByRole("textbox", { name: "Message" })
+      .fill("Something funny");
+    await page.keyboard.press("Enter");
+    expect(await agent.refused("select", { itemId: "nothing" }, bad)).toBe(
+      "INVALID_PARAMS",
+    );
+    await page.getByRole("radio").first().click();
+    for (const _stage of STAGES.slice(0, 4)) await settle(agent);
+    await expect(page.locator("#stage")).toHaveAttribute("data-stage", "seat");
+    const ended = await agent.ask("session.end", { reason: "study-complete" });
+    expect(ended).toMatchObject({
+      type: "session.ended",
+      payload: { sessionId, stateReset: true },
+    });
+    expect(String(ended.payload["logFile"])).toContain(`${sessionId}.jsonl`);
+    await expect(page.locator("#stage")).toHaveAttribute("data-stage", "movie");
+    await expect(page.locator("#study")).toBeHidden();
 
-  await page.goto(`${server.url}/study`);
-  const row = page.getByRole("row").filter({ hasText: sessionId });
-  await expect(row).toContainText("pilot-01");
-  await expect(row).toContainText("P07");
-  await row.getByRole("link").click();
-  await expect(page).toHaveURL(`${server.url}/study/${sessionId}`);
+    await page.goto(`${server.url}/study`);
+    const row = page.getByRole("row").filter({ hasText: sessionId });
+    await expect(row).toContainText("pilot-01");
+    await expect(row).toContainText("P07");
+    await row.getByRole("link").click();
+    await expect(page).toHaveURL(`${server.url}/study/${sessionId}`);
 
-  const timeline = page.getByRole("region", { name: "Timeline" });
-  await expect(timeline).toContainText("“Something funny”");
-  await expect(timeline).toContainText("INVALID_PARAMS");
-  await expect(timeline).toContainText(bad);
-  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
-  const shown = page.getByRole("region", { name: "The page at this step" });
-  await timeline.getByRole("option", { name: /^Person.*Selected/s }).click();
-  await expect(shown).toContainText("Which movie?");
-  await expect(shown.locator(".chosen")).toHaveCount(1);
-  const step = page.getByRole("slider", { name: "Step" });
-  await step.focus();
-  await page.keyboard.press("ArrowRight");
-  await expect(timeline.locator('[aria-selected="true"]')).not.toContainText(
-    "Selected",
-  );
-  await page.keyboard.press("End");
-  await expect(page.getByRole("button", { name: "Next step" })).toBeDisabled();
-  await expect(timeline).toContainText("Session ended");
-  await page.getByRole("button", { name: "Previous step" }).click();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await expect(timeline).toContainText("“Something funny”");
+    await expect(timeline).toContainText("INVALID_PARAMS");
+    await expect(timeline).toContainText(bad);
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+    const shown = page.getByRole("region", { name: "The page at this step" });
+    await timeline.getByRole("option", { name: /^Person.*Selected/s }).click();
+    await expect(shown).toContainText("Which movie?");
+    await expect(shown.locator(".chosen")).toHaveCount(1);
+    const step = page.getByRole("slider", { name: "Step" });
+    await step.focus();
+    await page.keyboard.press("ArrowRight");
+    await expect(timeline.locator('[aria-selected="true"]')).not.toContainText(
+      "Selected",
+    );
+    await page.keyboard.press("End");
+    await expect(
+      page.getByRole("button", { name: "Next step" }),
+    ).toBeDisabled();
+    await expect(timeline).toContainText("Session ended");
+    await page.getByRole("button", { name: "Previous step" }).click();
 
-  const figures = page.getByRole("region", { name: "Summary" });
-  await expect(
-    figures.getByRole("row").filter({ hasText: "movie" }),
-  ).toBeVisible();
-  await expect(figures.getByRole("img", { name: /over time/ })).toBeVisible();
-  const coming = page.waitForEvent("download");
-  await figures.getByRole("button", { name: "Download CSV" }).click();
-  const text = await readFile(await (await coming).path(), "utf8");
-  expect(text.split("\n").length).toBeGreaterThan(5);
+    const figures = page.getByRole("region", { name: "Summary" });
+    await expect(
+      figures.getByRole("row").filter({ hasText: "movie" }),
+    ).toBeVisible();
+    await expect(figures.getByRole("img", { name: /over time/ })).toBeVisible();
+    const coming = page.waitForEvent("download");
+    await figures.getByRole("button", { name: "Download CSV" }).click();
+    const text = await readFile(await (await coming).path(), "utf8");
+    expect(text.split("\n").length).toBeGreaterThan(5);
 
-  await look(page, "study");
-});
+    await look(page, "study");
+  },
+);
 
 test("study sessions have cinemas of their own, and a replay begins with the seats of the recorded one", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server, "study");
-  const agent = await Peer.agent(context, server, "study");
+  const agent = await Peer.agent(server, "study");
   /** Goes to the seats, and gives back which are free. */
   const seats = async () => {
     for (const _stage of STAGES.slice(0, 4)) await settle(agent);
@@ -122,11 +127,10 @@ test("study sessions have cinemas of their own, and a replay begins with the sea
 
 test("a study session outlives a crash, and its log has no gap", async ({
   page,
-  context,
   server,
 }) => {
   await openBooking(page, server);
-  const agent = await Peer.agent(context, server);
+  const agent = await Peer.agent(server);
   const ids = { studyId: "pilot-01", participantId: "P08" };
   const { payload } = await agent.ask("session.start", ids);
   const sessionId = String(payload["sessionId"]);

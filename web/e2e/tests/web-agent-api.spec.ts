@@ -33,11 +33,11 @@ for (const name of ["origin", "other"] as const) {
       expect(await valueOf(page, 'session.prompt("herring")')).toBe(
         "Heard: herring",
       );
-      const last = JSON.parse(thinker.asked.at(-1)?.body ?? "") as {
+      const last = JSON.parse(thinker.lastQuestion) as {
         temperature: number;
       };
       expect(last.temperature).toBe(0.5);
-      expect(thinker.asked.at(-1)?.body).toContain("Speak of fish.");
+      expect(thinker.lastQuestion).toContain("Speak of fish.");
       const events = await valueOf<StreamToken[]>(
         page,
         list('session.promptStreaming("cod")'),
@@ -47,7 +47,7 @@ for (const name of ["origin", "other"] as const) {
       ]);
       expect(events.map(({ token = "" }) => token).join("")).toBe("Heard: cod");
       // The session remembers.
-      expect(thinker.asked.at(-1)?.body).toContain("herring");
+      expect(thinker.lastQuestion).toContain("herring");
 
       const aborted = await page.evaluate(async () => {
         const { session } = window as unknown as {

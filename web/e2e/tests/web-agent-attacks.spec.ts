@@ -24,15 +24,16 @@ test("a page cannot speak for another origin, not by its own broker frame nor by
   await page.goto(site.other);
   await request(page, ["model:list"], "Always allow");
   await page.goto(site.origin);
-  const heard = await page.evaluate(
+  const received = await page.evaluate(
     async ([gangway, victim]) => {
       const frame = document.createElement("iframe");
       frame.src = `${gangway}/broker`;
       document.body.append(frame);
       await new Promise((resolve) => (frame.onload = resolve));
       const { port1, port2 } = new MessageChannel();
-      const heard: { type: string; error?: { code: string } }[] = [];
-      port1.onmessage = ({ data }) => heard.push(data as (typeof heard)[0]);
+      const received: { type: string; error?: { code: string } }[] = [];
+      port1.onmessage = ({ data }) =>
+        received.push(data as (typeof received)[0]);
       const hello = {
         gangway: "hello",
         v: 1,
@@ -53,14 +54,16 @@ test("a page cannot speak for another origin, not by its own broker frame nor by
         params: "{}",
         origin: victim,
       });
-      while (!heard.some(({ type }) => type === "error" || type === "result")) {
+      while (
+        !received.some(({ type }) => type === "error" || type === "result")
+      ) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      return heard;
+      return received;
     },
     [server.url, site.other],
   );
-  expect(heard.at(-1)).toMatchObject({
+  expect(received.at(-1)).toMatchObject({
     type: "error",
     error: { code: "ERR_SCOPE_REQUIRED" },
   });

@@ -1,12 +1,12 @@
 // What the browser itself has: a model of its own, and a native place for a page's tools.
 import type { StreamToken } from "@gangway/client/web-agent";
-import { chromiumWith } from "../chromium.js";
 import { expect, test } from "../site-fixtures.js";
+import { contextIn } from "../fixtures.js";
 import { codeOf, request, valueOf } from "../sites.js";
 
 // The place for tools is behind a switch as yet.
 test.use({
-  launchOptions: chromiumWith("--enable-features=WebMCP"),
+  context: contextIn("--enable-features=WebMCP"),
 });
 
 /** A model as Chrome has it; none is installed where tests run. */
@@ -55,7 +55,7 @@ test("the browser's built-in model is a provider: it talks, while runs use the p
     available: true,
   });
   expect(await valueOf(page, "ai.runtime.getBest()")).toBe("harbor");
-  const before = thinker.asked.length;
+  const before = thinker.questions.length;
   expect(await valueOf(page, `(${own}).then((s) => s.prompt("cod"))`)).toBe(
     "Own: cod",
   );
@@ -70,7 +70,7 @@ test("the browser's built-in model is a provider: it talks, while runs use the p
   );
   expect(tokens.map(({ token = "" }) => token).join("")).toBe("Own: eel");
   expect(tokens.at(-1)?.type).toBe("done");
-  expect(thinker.asked.length).toBe(before);
+  expect(thinker.questions.length).toBe(before);
   const output = await valueOf<string>(
     page,
     `(async () => {
@@ -79,7 +79,7 @@ test("the browser's built-in model is a provider: it talks, while runs use the p
     })()`,
   );
   expect(output).toContain("herring");
-  expect(thinker.asked.length).toBeGreaterThan(before);
+  expect(thinker.questions.length).toBeGreaterThan(before);
 });
 
 test("a tool that is registered in the browser's own place is listed and called like any other", async ({

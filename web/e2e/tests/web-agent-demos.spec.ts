@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { FakeAssistant, type Move, type Turn } from "../assistant.js";
 import { direct, visit } from "../context.js";
 import { expect, test } from "../fixtures.js";
-import { look } from "../looks.js";
+import { look, LOOKS } from "../looks.js";
 import { openShop } from "../shop.js";
 
 /** The chat panel in the frame is looked at where it is tested. */
@@ -74,6 +74,7 @@ demo.describe("a page that summarises itself", () => {
 
     demo(
       "asks, reads itself and writes points",
+      LOOKS,
       async ({ page, server, assistant }) => {
         await visit(page, direct(server, "summary"));
         await decide(page, press(page, "Summarise this page"), "Allow once");
@@ -81,7 +82,7 @@ demo.describe("a page that summarises itself", () => {
         await expect(summary.getByRole("listitem")).toHaveCount(3);
         const status = page.getByRole("status");
         await expect(status).toContainText("Done");
-        const body = assistant.asked.at(-1)?.body ?? "";
+        const body = assistant.lastQuestion;
         expect(body).toContain("The oldest gangway is a plank");
         expect(body).toContain("three to five short points");
         // What the page says about itself is not part of the article.
@@ -90,7 +91,7 @@ demo.describe("a page that summarises itself", () => {
         await page.getByText("Sentence").click();
         await press(page, "Summarise this page")();
         await expect(status).toContainText("Done");
-        expect(assistant.asked.at(-1)?.body).toContain("in one sentence");
+        expect(assistant.lastQuestion).toContain("in one sentence");
         await lookAt(page, "summary");
       },
     );
@@ -117,6 +118,7 @@ demo.describe("a page that summarises itself", () => {
 
   demo(
     "says what is wrong when the person says no",
+    LOOKS,
     async ({ page, server, assistant }) => {
       await visit(page, direct(server, "summary"));
       await decide(page, press(page, "Summarise this page"), "Deny");
@@ -158,6 +160,7 @@ demo.describe("an agent with tools", () => {
 
     demo(
       "shows each event, the answer and its sources",
+      LOOKS,
       async ({ page, server }) => {
         await visit(page, direct(server, "research"));
         await decide(page, press(page, "List my tools"), "Allow once");
@@ -196,6 +199,7 @@ demo.describe("an agent with tools", () => {
 
     demo(
       "keeps to its calls and can be stopped",
+      LOOKS,
       async ({ page, server, assistant }) => {
         await visit(page, direct(server, "research"));
         await page.getByRole("spinbutton").fill("1");
@@ -234,6 +238,7 @@ inShop.describe("a shop with its own server", () => {
 
     inShop(
       "the assistant searches, shows and fills the cart",
+      LOOKS,
       async ({ page, shop, assistant }) => {
         await page.goto(shop);
         const said = page
@@ -265,7 +270,7 @@ inShop.describe("a shop with its own server", () => {
         await expect(cart).toContainText("€180");
         const shown = page.locator(".product.shown");
         await expect(shown).toContainText("Oilskin coat");
-        const last = assistant.asked.at(-1)?.body ?? "";
+        const last = assistant.lastQuestion;
         expect(last).toContain("You help a customer of Bollard");
         // The page told the agent what the customer sees, kettle and all.
         expect(last).toContain("Galley kettle");
@@ -293,6 +298,7 @@ inShop.describe("a shop with its own server", () => {
 
   inShop(
     "sells without a Gangway, and its buttons explain",
+    LOOKS,
     async ({ page, server, shop }) => {
       await server.kill();
       await page.goto(shop);

@@ -101,7 +101,7 @@ socket.onmessage = ({ data }) => {
   if (resolve) {
     waiting.delete(packet.replyTo);
     resolve(packet);
-  } else print({ heard: packet });
+  } else print({ received: packet });
 };
 
 socket.onopen = async () => {
