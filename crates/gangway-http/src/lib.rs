@@ -8,7 +8,7 @@
 //! - [`finish`]: headers, counts and fallbacks of all responses
 //! - [`feed`]: a session's events as snapshots, frames, history and SSE
 //! - [`socket`]: WebSocket connections: the serving loop, rate limits, close codes
-//! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`cors`], [`html`]
+//! - [`approval`], [`client_header`], [`metrics`], [`limits`], [`rate_limit`], [`cors`], [`html`]
 
 pub mod access;
 pub mod app_address;
@@ -24,6 +24,7 @@ pub mod finish;
 pub mod html;
 pub mod limits;
 pub mod metrics;
+pub mod rate_limit;
 pub mod routes;
 pub mod socket;
 

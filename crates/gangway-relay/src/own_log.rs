@@ -1,6 +1,6 @@
 //! The sessions in whose logs relay sessions are that belong to no chat, and what keeps these logs small.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{
@@ -8,6 +8,7 @@ use gangway_core::{
     Usage,
     store::{Expect, Put, record},
 };
+use gangway_http::rate_limit::{Quota, TokenBucket};
 use gangway_pages::OpenPage;
 use serde_json::{Value, json, value::RawValue};
 use tokio::time::Instant;
@@ -22,8 +23,8 @@ const KEY: &str = "relay-log/";
 const NAMES: usize = 2000;
 
 /// How many calls of a relay session are logged at once, and in a second: far more than people see. A study log has all.
-const BURST: f64 = 50.0;
-const RATE: f64 = 4.0;
+const BURST: NonZeroU32 = NonZeroU32::new(50).unwrap();
+const RATE: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
 /// The least time between two updates of a page that are logged; of those in between, the last one is.
 const BETWEEN: Duration = Duration::from_millis(250);
@@ -55,11 +56,10 @@ impl Agent for RelayAgent {
     }
 }
 
-/// What a relay session may still write to its log.
-#[derive(Default)]
-pub(crate) struct LogPace {
-    /// Calls that may be logged now, and when that was counted.
-    calls: Option<(f64, Instant)>,
+/// Limits what a relay session writes to its log.
+pub(crate) struct LogLimit {
+    calls: TokenBucket,
+    /// Calls that were not logged.
     skipped: u64,
     updated: Option<Instant>,
     /// The last update, if it is not logged yet.
@@ -68,17 +68,25 @@ pub(crate) struct LogPace {
     used: bool,
 }
 
-impl LogPace {
+impl Default for LogLimit {
+    fn default() -> Self {
+        Self {
+            calls: TokenBucket::new(Quota::per_second(RATE).allow_burst(BURST)),
+            skipped: 0,
+            updated: None,
+            update: None,
+            used: false,
+        }
+    }
+}
+
+impl LogLimit {
     /// Whether a call is logged; an update before it is logged first.
     pub(crate) fn takes_call(&mut self, page: Option<&OpenPage>) -> bool {
         if !page.is_some_and(OpenPage::is_logged) {
             return false;
         }
-        let now = Instant::now();
-        let (left, since) = self.calls.unwrap_or((BURST, now));
-        let left = (now - since).as_secs_f64().mul_add(RATE, left).min(BURST);
-        let takes = left >= 1.0;
-        self.calls = Some((if takes { left - 1.0 } else { left }, now));
+        let takes = self.calls.take();
         match takes {
             true => self.flush(page),
             false => self.skipped += 1,
@@ -143,14 +151,14 @@ impl RelaySession {
     pub(crate) fn note_study(&self, kind: FromHost, payload: &Value, agent: &str) {
         let mut room = self.lock();
         room.flush_log();
-        room.log_pace.use_it();
+        room.log_limit.use_it();
         self.note(&room, kind.name(), payload, Some(agent.to_owned()));
     }
 
     /// The session of this relay session, if anything happened in it.
     pub(crate) fn used_log(&self) -> Option<SessionId> {
         let room = self.lock();
-        let subject = room.subject.as_ref().filter(|_| room.log_pace.is_used());
+        let subject = room.subject.as_ref().filter(|_| room.log_limit.is_used());
         subject.map(|subject| subject.session)
     }
 }

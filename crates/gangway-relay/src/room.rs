@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::extract::ws::Utf8Bytes;
+use gangway_http::rate_limit::TokenBucket;
 use gangway_pages::{EVENTS, OpenPage, PageEvents, Subject};
 use serde_json::{Value, json, value::RawValue};
 use tokio::{sync::Notify, time::Instant};
@@ -10,10 +11,10 @@ use tokio::{sync::Notify, time::Instant};
 use super::{
     Code, FromAgent, FromHost, Refusal, VERSION,
     ask::{Ask, Asker, Asks},
-    chat::MessageRate,
+    chat::message_limit,
     member::{Member, OutMessage},
     message::{Envelope, Presence, error_text, raw},
-    own_log::LogPace,
+    own_log::LogLimit,
     page_log,
     page_tools::Offer,
     ring::{Recipient, Ring},
@@ -51,9 +52,9 @@ pub struct Room {
     /// The chat was deleted.
     pub is_over: bool,
     /// Messages of agents in a chat.
-    pub messages: MessageRate,
+    pub messages: TokenBucket,
     /// What is still to be written to the log of its session.
-    pub log_pace: LogPace,
+    pub log_limit: LogLimit,
     /// What entries about its agents are about: the chat, or the last page.
     pub subject: Option<Subject>,
 }
@@ -79,8 +80,8 @@ impl Room {
             has_pages: false,
             is_followed: false,
             is_over: false,
-            messages: MessageRate::default(),
-            log_pace: LogPace::default(),
+            messages: message_limit(),
+            log_limit: LogLimit::default(),
             subject: None,
         }
     }
@@ -88,7 +89,7 @@ impl Room {
     /// Logs what was kept back.
     pub fn flush_log(&mut self) {
         let page = self.host.as_ref().and_then(|host| host.page.as_ref());
-        self.log_pace.flush(page);
+        self.log_limit.flush(page);
     }
 
     /// Whether there is a page to act on.
@@ -140,12 +141,12 @@ impl Room {
             return failed("cannot write the study log; see the server's log");
         }
         let page = self.host.as_ref().and_then(|host| host.page.as_ref());
-        if is_call && self.log_pace.takes_call(page) {
+        if is_call && self.log_limit.takes_call(page) {
             self.asks.set_in_log(number);
         }
         if kind == FromAgent::AgentMessage {
-            self.log_pace.flush(page);
-            self.log_pace.use_it();
+            self.log_limit.flush(page);
+            self.log_limit.use_it();
         }
         page_log::asked(page, self.asks.get(number), payload);
         self.seq += 1;
@@ -180,10 +181,10 @@ impl Room {
         self.log(LogEntry::of(Direction::Out, kind.name(), payload));
         let page = self.host.as_ref().and_then(|host| host.page.as_ref());
         match kind {
-            FromHost::StateUpdated => self.log_pace.update(page, payload),
+            FromHost::StateUpdated => self.log_limit.update(page, payload),
             _ => {
-                self.log_pace.flush(page);
-                self.log_pace.use_it();
+                self.log_limit.flush(page);
+                self.log_limit.use_it();
                 page_log::said(page, kind, payload);
             }
         }

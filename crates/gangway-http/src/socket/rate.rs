@@ -8,7 +8,8 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::{InMemoryState, NotKeyed},
 };
-use tokio::time::Instant;
+
+use crate::rate_limit::TokioClock;
 
 /// Messages per second.
 pub const RATE: NonZeroU32 = NonZeroU32::new(200).unwrap();
@@ -37,21 +38,9 @@ pub enum RateDecision {
     Disconnect,
 }
 
-/// Tokio's clock, which tests can move.
-#[derive(Clone)]
-struct TokioClock(Instant);
-
-impl Clock for TokioClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
-
 impl Default for MessageRate {
     fn default() -> Self {
-        let clock = TokioClock(Instant::now());
+        let clock = TokioClock::start();
         let quota = Quota::per_second(RATE).allow_burst(BURST);
         Self {
             bucket: RateLimiter::direct_with_clock(quota, clock.clone()).with_middleware(),
@@ -89,6 +78,8 @@ impl MessageRate {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]

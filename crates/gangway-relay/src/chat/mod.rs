@@ -6,13 +6,14 @@
 mod follow;
 mod snapshot;
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
 use gangway_core::{Hub, PageEntry, PageId, PageKind, SessionId};
+use gangway_http::rate_limit::{Quota, TokenBucket};
 use gangway_pages::Subject;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 
 pub(crate) use follow::follow;
 
@@ -25,7 +26,12 @@ use crate::{
 const TEXT: usize = 16_000;
 
 /// Messages that the agents of a chat may send in a minute; each is in the log of the chat.
-const MESSAGES: u32 = 120;
+const MESSAGES: NonZeroU32 = NonZeroU32::new(120).unwrap();
+
+/// The rate limit of the messages of one relay session.
+pub(crate) fn message_limit() -> TokenBucket {
+    TokenBucket::new(Quota::per_minute(MESSAGES))
+}
 
 /// The name of the log's entries about agents that joined a chat.
 const NAME: &str = "agents";
@@ -59,22 +65,6 @@ impl Chat {
             kind: PageKind::Relay,
             name: NAME.to_owned(),
         }
-    }
-}
-
-/// Limits messages to a number per minute.
-#[derive(Default)]
-pub(crate) struct MessageRate(Option<(Instant, u32)>);
-
-impl MessageRate {
-    pub(crate) fn allows(&mut self) -> bool {
-        let now = Instant::now();
-        let recent = self
-            .0
-            .filter(|(since, _)| now - *since < Duration::from_secs(60));
-        let (since, count) = recent.unwrap_or((now, 0));
-        self.0 = Some((since, count + 1));
-        count < MESSAGES
     }
 }
 
@@ -153,7 +143,7 @@ pub(crate) fn request(
                 let message = format!("text must have 1 to {TEXT} characters, but has {length}");
                 return Err(Refusal::new(Code::InvalidParams, message));
             }
-            if !seat.session().lock().messages.allows() {
+            if !seat.session().lock().messages.take() {
                 let message = format!("agents may send at most {MESSAGES} messages in a minute");
                 return Err(Refusal::new(Code::ToolExecutionFailed, message));
             }
