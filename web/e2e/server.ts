@@ -45,7 +45,7 @@ export interface ServerSettings {
   /** `remote_agents` of config.yaml. */
   remote?: Record<string, unknown>;
   /** Projects by their name; each gets a folder of its own. */
-  projects?: Record<string, { brain?: string; model?: string }>;
+  projects?: Record<string, { backend?: string; model?: string }>;
   /** Personas by their slug: what their skill.md says. */
   personas?: Record<string, string>;
 }

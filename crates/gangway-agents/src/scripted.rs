@@ -288,11 +288,11 @@ impl Scripted {
                         }
                     }
                 }
-                Step::Delta(piece) => {
-                    for _ in 0..piece.times {
-                        turn.delta(&piece.delta).await?;
+                Step::Delta(chunk) => {
+                    for _ in 0..chunk.times {
+                        turn.delta(&chunk.delta).await?;
                         reason += 1;
-                        pause(piece.every_ms).await;
+                        pause(chunk.every_ms).await;
                     }
                 }
                 Step::Pause(Pause { pause_ms }) => pause(*pause_ms).await,

@@ -7,19 +7,19 @@ use std::{
 };
 
 use futures_util::Stream;
-use gangway_models::{ModelError, Piece};
+use gangway_models::{ChatChunk, ModelError};
 use tokio::sync::mpsc;
 
 use crate::{process::Process, wire::WINDOW};
 
-/// Pieces that are read before the engine is granted as many again.
+/// Chunks that are read before the engine is granted as many again.
 const GRANT: u32 = WINDOW / 4;
 
 /// An event of a request.
 #[derive(Debug)]
 pub(crate) enum Update {
     Begun,
-    Piece(Piece),
+    Chunk(ChatChunk),
     Failed(ModelError),
     Done,
 }
@@ -51,7 +51,7 @@ impl AnswerStream {
         match update? {
             Update::Begun => Some(Ok(())),
             Update::Failed(error) => Some(Err(error)),
-            Update::Piece(_) | Update::Done => Some(Err(ModelError::failed(
+            Update::Chunk(_) | Update::Done => Some(Err(ModelError::failed(
                 "The engine sent something that is not an answer.",
             ))),
         }
@@ -59,7 +59,7 @@ impl AnswerStream {
 }
 
 impl Stream for AnswerStream {
-    type Item = Result<Piece, ModelError>;
+    type Item = Result<ChatChunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.over {
@@ -67,7 +67,7 @@ impl Stream for AnswerStream {
         }
         let update = std::task::ready!(self.updates.poll_recv(context));
         let (item, over) = match update {
-            Some(Update::Piece(piece)) => (Some(Ok(piece)), false),
+            Some(Update::Chunk(chunk)) => (Some(Ok(chunk)), false),
             Some(Update::Done) => (None, true),
             Some(Update::Failed(error)) => (Some(Err(error)), true),
             Some(Update::Begun) | None => (Some(Err(self.process.cut_off())), true),

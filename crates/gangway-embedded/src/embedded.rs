@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture};
-use gangway_models::{ChatRequest, ModelError, Pieces, Provider, weights::WeightsStore};
+use gangway_models::{ChatRequest, ChatStream, ModelError, Provider, weights::WeightsStore};
 
 use crate::{
     Availability, Program, Settings, Source, Status,
@@ -71,7 +71,7 @@ impl Embedded {
         }
     }
 
-    async fn ask(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+    async fn ask(&self, request: ChatRequest) -> Result<ChatStream<'static>, ModelError> {
         let shared = Arc::clone(&self.shared);
         let name = request.model.clone();
         let source = blocking(move || {
@@ -195,7 +195,7 @@ impl Provider for Embedded {
         .boxed()
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         self.ask(request).boxed()
     }
 }

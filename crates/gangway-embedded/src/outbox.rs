@@ -1,5 +1,5 @@
 //! The queue of messages to the engine. Bounded by the number of running answers: each has at most one request, one
-//! grant of pieces and one cancellation.
+//! grant of chunks and one cancellation.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -35,8 +35,8 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    pub fn read(&self, id: u64, pieces: u32) {
-        *self.lock().read.entry(id).or_default() += pieces;
+    pub fn read(&self, id: u64, chunks: u32) {
+        *self.lock().read.entry(id).or_default() += chunks;
         self.changed.notify_one();
     }
 
@@ -74,7 +74,7 @@ impl Outbox {
                 let read = std::mem::take(&mut queue.read);
                 messages.extend(
                     read.into_iter()
-                        .map(|(id, pieces)| ToEngine::Read { id, pieces }),
+                        .map(|(id, chunks)| ToEngine::Read { id, chunks }),
                 );
                 if !messages.is_empty() {
                     return Some(messages);

@@ -190,11 +190,11 @@ impl Process {
                 return Ok(());
             }
             FromEngine::Begun { id } => (id, Update::Begun),
-            FromEngine::Piece { id, piece } => (id, Update::Piece(piece)),
+            FromEngine::Chunk { id, chunk } => (id, Update::Chunk(chunk)),
             FromEngine::Done { id } => (id, Update::Done),
             FromEngine::Failed { id, error } => (id, Update::Failed(error)),
         };
-        // The window bounds the pieces in flight: an engine that sends more loses that answer.
+        // The window bounds the chunks in flight: an engine that sends more loses that answer.
         if let Some(answer) = open.answers.get(&id)
             && answer.try_send(update).is_err()
         {

@@ -1,7 +1,7 @@
 //! The messages between the server and the engine: one JSON document per line, requests on the engine's standard input,
 //! answers on its standard output.
 
-use gangway_models::{ChatRequest, ModelError, Piece};
+use gangway_models::{ChatChunk, ChatRequest, ModelError};
 use serde::{Deserialize, Serialize};
 
 use crate::{Settings, Source, Status};
@@ -9,7 +9,7 @@ use crate::{Settings, Source, Status};
 /// Incremented with every change of these messages: the server rejects an engine of another build.
 pub const VERSION: u32 = 1;
 
-/// Flow control window: unread pieces of one answer in flight. [`ToEngine::Read`] grants more, so that a slow reader
+/// Flow control window: unread chunks of one answer in flight. [`ToEngine::Read`] grants more, so that a slow reader
 /// pauses only its own answer.
 pub const WINDOW: u32 = 64;
 
@@ -31,12 +31,12 @@ pub enum ToEngine {
         /// The request.
         request: Box<ChatRequest>,
     },
-    /// This many more pieces of this answer were read.
+    /// This many more chunks of this answer were read.
     Read {
         /// The answer's id.
         id: u64,
-        /// The number of pieces.
-        pieces: u32,
+        /// The number of chunks.
+        chunks: u32,
     },
     /// Cancels this answer.
     Cancel {
@@ -71,12 +71,12 @@ pub enum FromEngine {
         /// The answer's id.
         id: u64,
     },
-    /// A piece of an answer.
-    Piece {
+    /// A chunk of an answer.
+    Chunk {
         /// The answer's id.
         id: u64,
-        /// The piece.
-        piece: Piece,
+        /// The chunk.
+        chunk: ChatChunk,
     },
     /// The answer is complete.
     Done {

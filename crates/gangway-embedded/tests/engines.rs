@@ -37,10 +37,10 @@ impl Bench {
     }
 
     async fn ask(&self) -> Result<usize, ModelError> {
-        let mut pieces = self.models.chat(hello()).await?;
+        let mut chunks = self.models.chat(hello()).await?;
         let mut count = 0;
-        while let Some(piece) = pieces.next().await {
-            piece?;
+        while let Some(chunk) = chunks.next().await {
+            chunk?;
             count += 1;
         }
         Ok(count)
@@ -96,7 +96,7 @@ async fn an_engine_that_ends_or_sends_nonsense_is_an_error_with_its_last_output(
 #[tokio::test]
 async fn an_engine_that_dies_in_the_middle_of_an_answer_is_an_error_with_its_last_output() {
     let begun =
-        r#"echo '{"type":"begun","id":1}'; echo '{"type":"piece","id":1,"piece":{"Text":"a"}}';"#;
+        r#"echo '{"type":"begun","id":1}'; echo '{"type":"chunk","id":1,"chunk":{"Text":"a"}}';"#;
     let error = failure(&format!("{READY}{begun} echo 'out of luck' >&2; exit 1")).await;
     assert_eq!(
         error.message,
@@ -106,30 +106,30 @@ async fn an_engine_that_dies_in_the_middle_of_an_answer_is_an_error_with_its_las
 
 #[tokio::test]
 async fn an_engine_that_sends_more_than_the_window_loses_that_answer() {
-    let piece = r#"echo '{"type":"piece","id":1,"piece":{"Text":"a"}}'"#;
+    let chunk = r#"echo '{"type":"chunk","id":1,"chunk":{"Text":"a"}}'"#;
     let status = serde_json::to_string(&Status {
         generated_tokens: 500,
         ..Status::default()
     });
     let flood = format!(
         r#"{READY} echo '{{"type":"begun","id":1}}'
-        i=0; while [ $i -lt 500 ]; do {piece}; i=$((i+1)); done
+        i=0; while [ $i -lt 500 ]; do {chunk}; i=$((i+1)); done
         echo '{{"type":"status","status":{}}}'; cat > /dev/null"#,
         status.unwrap()
     );
     let bench = Bench::new(&flood);
-    let mut pieces = bench.models.chat(hello()).await.unwrap();
+    let mut chunks = bench.models.chat(hello()).await.unwrap();
     while bench.models.status().generated_tokens < 500 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let mut count = 0;
     let error = loop {
-        match pieces.next().await.unwrap() {
+        match chunks.next().await.unwrap() {
             Ok(_) => count += 1,
             Err(error) => break error,
         }
     };
-    assert!(count <= WINDOW + 2, "{count} pieces were kept");
+    assert!(count <= WINDOW + 2, "{count} chunks were kept");
     assert!(
         error.message.contains("exceeded the flow control window"),
         "{error}"

@@ -11,13 +11,13 @@ use std::{
 };
 
 use futures_util::Stream;
-use gangway_models::{ModelError, Piece};
+use gangway_models::{ChatChunk, ModelError};
 use tokio::sync::mpsc;
 
 use crate::{engine::Command, gauges::QueuePlace};
 
 /// Capacity of the channel.
-const PIECES: usize = 64;
+const CHUNKS: usize = 64;
 /// Maximum number of messages that one step sends.
 const STEP: usize = 16;
 
@@ -26,7 +26,7 @@ const STEP: usize = 16;
 pub(crate) enum Output {
     /// The request is being served.
     Begun,
-    Piece(Piece),
+    Chunk(ChatChunk),
     Failed(ModelError),
     /// The answer is complete.
     Done,
@@ -35,13 +35,13 @@ pub(crate) enum Output {
 /// The engine's end.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerSender {
-    pieces: mpsc::Sender<Output>,
+    chunks: mpsc::Sender<Output>,
     wanted: Arc<AtomicBool>,
 }
 
 /// The reader's end. Dropping it ends the request.
 pub(crate) struct Reader {
-    pieces: mpsc::Receiver<Output>,
+    chunks: mpsc::Receiver<Output>,
     wanted: Arc<AtomicBool>,
     commands: SyncSender<Command>,
     /// Held until the answer is complete.
@@ -50,14 +50,14 @@ pub(crate) struct Reader {
 
 /// Both ends of an answer's channel.
 pub(crate) fn answer(commands: SyncSender<Command>, place: QueuePlace) -> (AnswerSender, Reader) {
-    let (sender, pieces) = mpsc::channel(PIECES);
+    let (sender, chunks) = mpsc::channel(CHUNKS);
     let wanted = Arc::new(AtomicBool::new(false));
     let sender = AnswerSender {
-        pieces: sender,
+        chunks: sender,
         wanted: Arc::clone(&wanted),
     };
     let reader = Reader {
-        pieces,
+        chunks,
         wanted,
         commands,
         place: Some(place),
@@ -68,35 +68,35 @@ pub(crate) fn answer(commands: SyncSender<Command>, place: QueuePlace) -> (Answe
 impl AnswerSender {
     /// Whether the reader has left.
     pub fn is_closed(&self) -> bool {
-        self.pieces.is_closed()
+        self.chunks.is_closed()
     }
 
     /// Whether the channel has room for the output of a step. If not, the reader wakes the engine when it continues.
     pub fn has_room(&self) -> bool {
-        if self.pieces.capacity() >= STEP {
+        if self.chunks.capacity() >= STEP {
             return true;
         }
         self.wanted.store(true, SeqCst);
         // It may have read in the meantime.
-        self.pieces.capacity() >= STEP
+        self.chunks.capacity() >= STEP
     }
 
     /// Sends a message. An answer that exceeds the capacity is cut off, which its reader notices.
     pub fn send(&self, output: Output) -> bool {
-        self.pieces.try_send(output).is_ok()
+        self.chunks.try_send(output).is_ok()
     }
 }
 
 impl Reader {
     /// Waits until the request is being served.
     pub async fn begin(&mut self) -> Result<(), ModelError> {
-        match self.pieces.recv().await {
+        match self.chunks.recv().await {
             Some(Output::Begun) => {
                 self.place.as_mut().into_iter().for_each(QueuePlace::begin);
                 Ok(())
             }
             Some(Output::Failed(error)) => Err(error),
-            Some(Output::Piece(_) | Output::Done) | None => Err(broken()),
+            Some(Output::Chunk(_) | Output::Done) | None => Err(broken()),
         }
     }
 }
@@ -108,19 +108,19 @@ fn broken() -> ModelError {
 }
 
 impl Stream for Reader {
-    type Item = Result<Piece, ModelError>;
+    type Item = Result<ChatChunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.place.is_none() {
             return Poll::Ready(None);
         }
-        let message = std::task::ready!(self.pieces.poll_recv(context));
+        let message = std::task::ready!(self.chunks.poll_recv(context));
         if self.wanted.swap(false, SeqCst) {
             // If the queue is full, the engine is awake anyway.
             let _ = self.commands.try_send(Command::Wake);
         }
         let (item, over) = match message {
-            Some(Output::Piece(piece)) => (Some(Ok(piece)), false),
+            Some(Output::Chunk(chunk)) => (Some(Ok(chunk)), false),
             Some(Output::Done) => (None, true),
             Some(Output::Failed(error)) => (Some(Err(error)), true),
             Some(Output::Begun) | None => (Some(Err(broken())), true),
@@ -134,7 +134,7 @@ impl Stream for Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.pieces.close();
+        self.chunks.close();
         let _ = self.commands.try_send(Command::Wake);
     }
 }

@@ -4,7 +4,7 @@
 //! - `llama`: models in this process
 //! - `engine`: the thread that owns llama.cpp's context
 //! - `prepare`, `conversation`, `frame`, `window`: from a request to tokens that fit
-//! - `grammar`, `sampling`, `parser`: from logits to pieces of an answer
+//! - `grammar`, `sampling`, `parser`: from logits to chunks of an answer
 //! - `model`, `slots`, `quiet`, `gauges`, `limits`: weights in memory, cached tokens, logs, metrics and limits
 
 mod answer;

@@ -12,7 +12,7 @@ use std::{
 
 use futures_util::StreamExt as _;
 use gangway_embedded::{Settings, Source, Status};
-use gangway_models::{ChatRequest, Failure, ModelError, Pieces};
+use gangway_models::{ChatRequest, ChatStream, Failure, ModelError};
 use tokio::runtime::Handle;
 
 use crate::{
@@ -81,7 +81,7 @@ impl Llama {
         &self,
         request: ChatRequest,
         source: Source,
-    ) -> Result<Pieces<'static>, ModelError> {
+    ) -> Result<ChatStream<'static>, ModelError> {
         let full = || ModelError {
             retry_after: Some(RETRY_AFTER),
             ..ModelError::new(

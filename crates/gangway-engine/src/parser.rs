@@ -1,6 +1,6 @@
-//! Parses a model's output bytes into pieces of an answer.
+//! Parses a model's output bytes into chunks of an answer.
 
-use gangway_models::{Piece, ToolCall};
+use gangway_models::{ChatChunk, ToolCall};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -42,37 +42,37 @@ impl OutputParser {
     }
 
     /// Adds output, and passes on what is certain.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<Piece> {
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<ChatChunk> {
         self.broken.extend_from_slice(bytes);
         let text = whole(&mut self.broken);
         self.read(&text)
     }
 
     /// The answer is complete: passes on held-back text, except for a call that is cut off in its marker.
-    pub fn finish(&mut self, truncated: bool) -> Vec<Piece> {
+    pub fn finish(&mut self, truncated: bool) -> Vec<ChatChunk> {
         let broken = std::mem::take(&mut self.broken);
-        let mut pieces = self.read(&String::from_utf8_lossy(&broken));
+        let mut chunks = self.read(&String::from_utf8_lossy(&broken));
         let cut_call = truncated && self.calls && CALL.starts_with(&self.held);
         if self.call.is_none() && !self.stopped && !cut_call {
             let held = std::mem::take(&mut self.held);
-            self.say(held, &mut pieces);
+            self.say(held, &mut chunks);
         }
-        pieces
+        chunks
     }
 
-    fn read(&mut self, text: &str) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+    fn read(&mut self, text: &str) -> Vec<ChatChunk> {
+        let mut chunks = Vec::new();
         if text.is_empty() || self.stopped {
-            return pieces;
+            return chunks;
         }
         self.held.push_str(text);
         loop {
             if let Some(call) = &mut self.call {
                 call.push_str(&std::mem::take(&mut self.held));
                 let Some((made, rest)) = complete(call) else {
-                    return pieces;
+                    return chunks;
                 };
-                pieces.push(Piece::ToolCall(made));
+                chunks.push(ChatChunk::ToolCall(made));
                 (self.call, self.held, self.spoke) = (None, rest, false);
             }
             let marks = self.stops.iter().map(String::as_str);
@@ -88,32 +88,32 @@ impl OutputParser {
                     .unwrap_or(0);
                 let rest = self.held.split_off(self.held.len() - keep);
                 let text = std::mem::replace(&mut self.held, rest);
-                self.say(text, &mut pieces);
-                return pieces;
+                self.say(text, &mut chunks);
+                return chunks;
             };
             let (is_call, end) = (self.calls && mark == CALL, at + mark.len());
             let rest = self.held.split_off(end);
             let mut text = std::mem::replace(&mut self.held, rest);
             text.truncate(at);
             if !is_call {
-                self.say(text, &mut pieces);
+                self.say(text, &mut chunks);
                 self.stopped = true;
                 self.held.clear();
-                return pieces;
+                return chunks;
             }
             if !text.trim().is_empty() {
-                self.say(text, &mut pieces);
+                self.say(text, &mut chunks);
             }
             self.call = Some(String::new());
         }
     }
 
     /// Passes on text. White space alone around calls is skipped.
-    fn say(&mut self, text: String, pieces: &mut Vec<Piece>) {
+    fn say(&mut self, text: String, chunks: &mut Vec<ChatChunk>) {
         let silent = self.calls && !self.spoke && text.trim().is_empty();
         if !text.is_empty() && !silent {
             self.spoke = true;
-            pieces.push(Piece::Text(text));
+            chunks.push(ChatChunk::Text(text));
         }
     }
 }
@@ -173,30 +173,30 @@ mod tests {
 
     use super::*;
 
-    /// The pieces parsed byte by byte: joined text, and calls without their ids.
+    /// The chunks parsed byte by byte: joined text, and calls without their ids.
     fn parsed(message: &str, stops: &[&str], calls: bool) -> (String, Vec<(String, Value)>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
         let mut parser = OutputParser::new(&stops, calls);
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         for byte in message.as_bytes() {
-            pieces.extend(parser.push(&[*byte]));
+            chunks.extend(parser.push(&[*byte]));
         }
         let mut whole = OutputParser::new(&stops, calls);
         let mut at_once = whole.push(message.as_bytes());
-        pieces.extend(parser.finish(false));
+        chunks.extend(parser.finish(false));
         at_once.extend(whole.finish(false));
-        let sum = |pieces: Vec<Piece>| {
+        let sum = |chunks: Vec<ChatChunk>| {
             let mut sum = (String::new(), Vec::new());
-            for piece in pieces {
-                match piece {
-                    Piece::Text(text) => sum.0.push_str(&text),
-                    Piece::ToolCall(call) => sum.1.push((call.name, call.arguments)),
+            for chunk in chunks {
+                match chunk {
+                    ChatChunk::Text(text) => sum.0.push_str(&text),
+                    ChatChunk::ToolCall(call) => sum.1.push((call.name, call.arguments)),
                     _ => {}
                 }
             }
             sum
         };
-        let sums = (sum(pieces), sum(at_once));
+        let sums = (sum(chunks), sum(at_once));
         assert_eq!(sums.0, sums.1);
         sums.0
     }
@@ -206,14 +206,17 @@ mod tests {
         let mut parser = OutputParser::new(&[], false);
         let bytes = "é🙂".as_bytes();
         assert_eq!(parser.push(&bytes[..1]), []);
-        assert_eq!(parser.push(&bytes[1..4]), [Piece::Text("é".to_owned())]);
-        assert_eq!(parser.push(&bytes[4..]), [Piece::Text("🙂".to_owned())]);
+        assert_eq!(parser.push(&bytes[1..4]), [ChatChunk::Text("é".to_owned())]);
+        assert_eq!(parser.push(&bytes[4..]), [ChatChunk::Text("🙂".to_owned())]);
         assert_eq!(
             parser.push(b"\xffok"),
-            [Piece::Text("\u{fffd}ok".to_owned())]
+            [ChatChunk::Text("\u{fffd}ok".to_owned())]
         );
         assert_eq!(parser.push(&bytes[2..3]), []);
-        assert_eq!(parser.finish(false), [Piece::Text("\u{fffd}".to_owned())]);
+        assert_eq!(
+            parser.finish(false),
+            [ChatChunk::Text("\u{fffd}".to_owned())]
+        );
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(parsed("ST and STO", &["STOP", ""], false).0, "ST and STO");
         assert_eq!(parsed("über üb", &["übel"], false).0, "über üb");
         let mut parser = OutputParser::new(&["\n\n".to_owned()], false);
-        assert_eq!(parser.push(b"a\n"), [Piece::Text("a".to_owned())]);
+        assert_eq!(parser.push(b"a\n"), [ChatChunk::Text("a".to_owned())]);
         assert_eq!(parser.push(b"\nb"), []);
         assert!(parser.is_stopped());
         assert_eq!(parser.finish(false), []);

@@ -148,8 +148,8 @@ fn tokenise(
             if is_gone() {
                 return Err(ModelError::failed("The reader has left."));
             }
-            let (piece, after) = rest.split_at(cut(rest));
-            content.extend(model.plain(piece));
+            let (chunk, after) = rest.split_at(cut(rest));
+            content.extend(model.plain(chunk));
             rest = after;
         }
         contents.push(content);

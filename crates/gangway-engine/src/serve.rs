@@ -123,9 +123,9 @@ impl Server {
                 let task = tokio::spawn(work).abort_handle();
                 answers.insert(id, Running { task, window });
             }
-            ToEngine::Read { id, pieces } => {
+            ToEngine::Read { id, chunks } => {
                 if let Some(answer) = self.answers().get(&id) {
-                    answer.window.add_permits(pieces as usize);
+                    answer.window.add_permits(chunks as usize);
                 }
             }
             ToEngine::Cancel { id } => {
@@ -167,7 +167,7 @@ impl Server {
         request: ChatRequest,
         window: &Semaphore,
     ) -> Result<(), ModelError> {
-        let mut pieces = self.llama.chat(request, source).await?;
+        let mut chunks = self.llama.chat(request, source).await?;
         self.show_status();
         self.out.send(&FromEngine::Begun { id });
         loop {
@@ -176,8 +176,8 @@ impl Server {
                 Ok(permit) => permit.forget(),
                 Err(_) => return Ok(()),
             }
-            match pieces.next().await {
-                Some(piece) => self.out.send(&FromEngine::Piece { id, piece: piece? }),
+            match chunks.next().await {
+                Some(chunk) => self.out.send(&FromEngine::Chunk { id, chunk: chunk? }),
                 None => return Ok(()),
             }
         }

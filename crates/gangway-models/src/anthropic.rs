@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, Failure, Image, Message, ModelError, Passthrough, Piece, Pieces, ToolCall,
+    ChatChunk, ChatRequest, ChatStream, Failure, Image, Message, ModelError, Passthrough, ToolCall,
     ToolChoice, ToolSpec, http,
     incoming::Incoming,
     lenient,
@@ -49,9 +49,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request))
     }
 
-    fn pieces(incoming: Incoming) -> Pieces<'static> {
+    fn chunks(incoming: Incoming) -> ChatStream<'static> {
         let at = Arc::clone(&incoming.at);
-        pieces(incoming.events(), at)
+        chunks(incoming.events(), at)
     }
 }
 
@@ -222,9 +222,9 @@ struct WireError {
 }
 
 /// Cached tokens, in OpenAI's format.
-fn cached(tokens: u64) -> Piece {
+fn cached(tokens: u64) -> ChatChunk {
     let details = json!({ "cached_tokens": tokens });
-    Piece::Passed(Passthrough {
+    ChatChunk::Passed(Passthrough {
         usage: Map::from_iter([("prompt_tokens_details".to_owned(), details)]),
         ..Passthrough::default()
     })
@@ -239,7 +239,10 @@ struct AnthropicStream {
     output: u64,
 }
 
-fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) -> Pieces<'static> {
+fn chunks(
+    events: BoxStream<'static, Result<String, ModelError>>,
+    at: Arc<str>,
+) -> ChatStream<'static> {
     let reading = AnthropicStream {
         events,
         at,
@@ -250,11 +253,11 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     stream::unfold(Some(reading), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
-            Ok((piece, true)) => {
+            Ok((chunk, true)) => {
                 http::finish(reading.events);
-                Some((piece.map(Ok), None))
+                Some((chunk.map(Ok), None))
             }
-            Ok((piece, false)) => Some((piece.map(Ok), Some(reading))),
+            Ok((chunk, false)) => Some((chunk.map(Ok), Some(reading))),
             Err(error) => Some((Some(Err(error)), None)),
         }
     })
@@ -263,7 +266,7 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
 }
 
 impl AnthropicStream {
-    async fn next(&mut self) -> Result<(Option<Piece>, bool), ModelError> {
+    async fn next(&mut self) -> Result<(Option<ChatChunk>, bool), ModelError> {
         let event = self
             .events
             .next()
@@ -271,7 +274,7 @@ impl AnthropicStream {
             .ok_or_else(|| ModelError::cut_off(&self.at))??;
         let event: Event =
             serde_json::from_str(&event).map_err(|_| ModelError::garbled(&self.at))?;
-        let piece = match event {
+        let chunk = match event {
             Event::MessageStart {
                 message: MessageStart { usage: Some(usage) },
             } => {
@@ -290,7 +293,7 @@ impl AnthropicStream {
             }
             Event::ContentBlockDelta {
                 delta: ContentDelta::TextDelta { text },
-            } => (!text.is_empty()).then_some(Piece::Text(text)),
+            } => (!text.is_empty()).then_some(ChatChunk::Text(text)),
             Event::ContentBlockDelta {
                 delta: ContentDelta::InputJsonDelta { partial_json },
             } => {
@@ -302,7 +305,7 @@ impl AnthropicStream {
             Event::ContentBlockStop => match self.call.take() {
                 Some((id, name, arguments)) => {
                     let arguments = parse_arguments(&arguments, &self.at)?;
-                    Some(Piece::ToolCall(ToolCall {
+                    Some(ChatChunk::ToolCall(ToolCall {
                         id,
                         name,
                         arguments,
@@ -313,11 +316,11 @@ impl AnthropicStream {
             Event::MessageDelta { delta, usage } => {
                 self.output = usage.map_or(self.output, |usage| usage.output_tokens);
                 let reason = delta.and_then(|delta| delta.stop_reason);
-                (reason.as_deref() == Some("max_tokens")).then_some(Piece::Truncated)
+                (reason.as_deref() == Some("max_tokens")).then_some(ChatChunk::Truncated)
             }
             Event::MessageStop => {
                 return Ok((
-                    Some(Piece::Usage {
+                    Some(ChatChunk::Usage {
                         input: self.input,
                         output: self.output,
                     }),
@@ -327,7 +330,7 @@ impl AnthropicStream {
             Event::Error { error } => return Err(self.failed(&error)),
             _ => None,
         };
-        Ok((piece, false))
+        Ok((chunk, false))
     }
 
     fn failed(&self, error: &WireError) -> ModelError {

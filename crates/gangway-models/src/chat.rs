@@ -95,7 +95,7 @@ pub enum ToolChoice {
 
 /// A part of a streamed response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Piece {
+pub enum ChatChunk {
     Text(String),
     /// A complete tool call.
     ToolCall(ToolCall),
@@ -135,7 +135,7 @@ impl Passthrough {
 }
 
 /// A streamed response; dropping it cancels the request.
-pub type Pieces<'a> = BoxStream<'a, Result<Piece, ModelError>>;
+pub type ChatStream<'a> = BoxStream<'a, Result<ChatChunk, ModelError>>;
 
 pub trait Provider: Send + Sync {
     fn supports_tools(&self) -> bool {
@@ -149,5 +149,5 @@ pub trait Provider: Send + Sync {
         Box::pin(std::future::ready(None))
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>>;
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>>;
 }

@@ -19,8 +19,8 @@ pub mod weights;
 mod window;
 
 pub use chat::{
-    ChatRequest, Image, Message, Passthrough, Piece, Pieces, Provider, ToolCall, ToolChoice,
-    ToolSpec,
+    ChatChunk, ChatRequest, ChatStream, Image, Message, Passthrough, Provider, ToolCall,
+    ToolChoice, ToolSpec,
 };
 pub use choice::Choice;
 pub use error::{Failure, ModelError};

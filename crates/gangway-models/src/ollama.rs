@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ChatRequest, IMAGES, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec,
+    ChatChunk, ChatRequest, ChatStream, IMAGES, Message, ModelError, ToolCall, ToolChoice,
+    ToolSpec,
     guess::sees,
     http,
     incoming::Incoming,
@@ -39,9 +40,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request))
     }
 
-    fn pieces(incoming: Incoming) -> Pieces<'static> {
+    fn chunks(incoming: Incoming) -> ChatStream<'static> {
         let at = Arc::clone(&incoming.at);
-        pieces(incoming.lines(), at)
+        chunks(incoming.lines(), at)
     }
 }
 
@@ -157,10 +158,10 @@ struct OllamaStream {
     calls: usize,
 }
 
-fn pieces(
+fn chunks(
     lines: BoxStream<'static, Result<BytesMut, ModelError>>,
     at: Arc<str>,
-) -> Pieces<'static> {
+) -> ChatStream<'static> {
     stream::unfold(
         Some(OllamaStream {
             lines,
@@ -170,13 +171,13 @@ fn pieces(
         |reading| async move {
             let mut reading = reading?;
             match reading.next().await {
-                Ok((pieces, done)) => {
-                    let pieces: Vec<_> = pieces.into_iter().map(Ok).collect();
+                Ok((chunks, done)) => {
+                    let chunks: Vec<_> = chunks.into_iter().map(Ok).collect();
                     if done {
                         http::finish(reading.lines);
-                        return Some((pieces, None));
+                        return Some((chunks, None));
                     }
-                    Some((pieces, Some(reading)))
+                    Some((chunks, Some(reading)))
                 }
                 Err(error) => Some((vec![Err(error)], None)),
             }
@@ -187,7 +188,7 @@ fn pieces(
 }
 
 impl OllamaStream {
-    async fn next(&mut self) -> Result<(Vec<Piece>, bool), ModelError> {
+    async fn next(&mut self) -> Result<(Vec<ChatChunk>, bool), ModelError> {
         let line = self
             .lines
             .next()
@@ -207,10 +208,10 @@ impl OllamaStream {
         if let Some(reason) = line.error {
             return Err(ModelError::with_details(&self.at, &reason));
         }
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         if let Some(entry) = line.message {
             let text = entry.content.filter(|text| !text.is_empty());
-            pieces.extend(text.map(Piece::Text));
+            chunks.extend(text.map(ChatChunk::Text));
             for call in entry.tool_calls.into_iter().flatten() {
                 // Ollama's tool calls have no ids.
                 self.calls += 1;
@@ -219,7 +220,7 @@ impl OllamaStream {
                 } else {
                     json!({})
                 };
-                pieces.push(Piece::ToolCall(ToolCall {
+                chunks.push(ChatChunk::ToolCall(ToolCall {
                     id: lenient::call_id(self.calls),
                     name: call.function.name,
                     arguments,
@@ -227,14 +228,14 @@ impl OllamaStream {
             }
         }
         if line.done_reason.as_deref() == Some("length") {
-            pieces.push(Piece::Truncated);
+            chunks.push(ChatChunk::Truncated);
         }
         if line.done {
-            pieces.push(Piece::Usage {
+            chunks.push(ChatChunk::Usage {
                 input: line.prompt_eval_count,
                 output: line.eval_count,
             });
         }
-        Ok((pieces, line.done))
+        Ok((chunks, line.done))
     }
 }

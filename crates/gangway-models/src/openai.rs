@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ChatRequest, IMAGES, Image, Message, ModelError, Passthrough, Piece, Pieces, ToolCall,
+    ChatChunk, ChatRequest, ChatStream, IMAGES, Image, Message, ModelError, Passthrough, ToolCall,
     ToolChoice, ToolSpec,
     guess::sees,
     http,
@@ -37,9 +37,9 @@ impl remote::Wire for Wire {
         Ok(body(model, request, at))
     }
 
-    fn pieces(incoming: Incoming) -> Pieces<'static> {
+    fn chunks(incoming: Incoming) -> ChatStream<'static> {
         let at = Arc::clone(&incoming.at);
-        pieces(incoming.events(), at)
+        chunks(incoming.events(), at)
     }
 }
 
@@ -255,7 +255,10 @@ struct OpenAiStream {
     finished: bool,
 }
 
-fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) -> Pieces<'static> {
+fn chunks(
+    events: BoxStream<'static, Result<String, ModelError>>,
+    at: Arc<str>,
+) -> ChatStream<'static> {
     let reading = OpenAiStream {
         events,
         at,
@@ -266,8 +269,8 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
     stream::unfold(Some(reading), |reading| async move {
         let mut reading = reading?;
         match reading.next().await {
-            Ok(Some(pieces)) => Some((
-                pieces.into_iter().map(Ok).collect::<Vec<_>>(),
+            Ok(Some(chunks)) => Some((
+                chunks.into_iter().map(Ok).collect::<Vec<_>>(),
                 Some(reading),
             )),
             Ok(None) => {
@@ -282,7 +285,7 @@ fn pieces(events: BoxStream<'static, Result<String, ModelError>>, at: Arc<str>) 
 }
 
 impl OpenAiStream {
-    async fn next(&mut self) -> Result<Option<Vec<Piece>>, ModelError> {
+    async fn next(&mut self) -> Result<Option<Vec<ChatChunk>>, ModelError> {
         let Some(event) = self.events.next().await else {
             return if self.finished {
                 Ok(None)
@@ -302,7 +305,7 @@ impl OpenAiStream {
         if let Some(error) = chunk.error {
             return Err(ModelError::with_details(&self.at, &http::words_in(&error)));
         }
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         let mut extra = Passthrough {
             answer: passed(chunk.rest),
             ..Passthrough::default()
@@ -316,12 +319,8 @@ impl OpenAiStream {
             extra.choice = passed(choice.rest);
             if let Some(delta) = choice.delta {
                 extra.message = passed(delta.rest);
-                pieces.extend(
-                    delta
-                        .content
-                        .filter(|text| !text.is_empty())
-                        .map(Piece::Text),
-                );
+                let text = delta.content.filter(|text| !text.is_empty());
+                chunks.extend(text.map(ChatChunk::Text));
                 let calls = delta.tool_calls.into_iter().flatten();
                 calls.for_each(|call| self.add(call));
                 if self.calls.len() > MOST_CALLS {
@@ -334,30 +333,29 @@ impl OpenAiStream {
             }
             if let Some(reason) = choice.finish_reason {
                 self.finished = true;
-                pieces.extend(self.close_calls()?);
+                chunks.extend(self.close_calls()?);
                 if reason == "length" {
-                    pieces.push(Piece::Truncated);
+                    chunks.push(ChatChunk::Truncated);
                 }
             }
         }
         if let Some(usage) = chunk.usage {
             extra.usage = passed(usage.rest);
-            pieces.push(Piece::Usage {
+            chunks.push(ChatChunk::Usage {
                 input: usage.prompt_tokens,
                 output: usage.completion_tokens,
             });
         }
         if !extra.is_empty() {
-            pieces.insert(0, Piece::Passed(extra));
+            chunks.insert(0, ChatChunk::Passed(extra));
         }
-        Ok(Some(pieces))
+        Ok(Some(chunks))
     }
 
-    fn close_calls(&mut self) -> Result<Vec<Piece>, ModelError> {
-        let calls = std::mem::take(&mut self.calls).into_values();
-        let calls = calls.enumerate();
+    fn close_calls(&mut self) -> Result<Vec<ChatChunk>, ModelError> {
+        let calls = std::mem::take(&mut self.calls).into_values().enumerate();
         calls
-            .map(|(n, call)| close(n, call, &self.at).map(Piece::ToolCall))
+            .map(|(n, call)| close(n, call, &self.at).map(ChatChunk::ToolCall))
             .collect()
     }
 

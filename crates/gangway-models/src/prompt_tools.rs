@@ -3,7 +3,9 @@
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::{ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, ToolChoice, ToolSpec};
+use crate::{
+    ChatChunk, ChatRequest, ChatStream, Message, ModelError, ToolCall, ToolChoice, ToolSpec,
+};
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
@@ -91,9 +93,9 @@ fn as_text(message: Message) -> Message {
 }
 
 /// Extracts calls from the text. A `forced` response is a single call without tags.
-pub(crate) fn find_calls(pieces: Pieces<'static>, forced: bool) -> Pieces<'static> {
+pub(crate) fn find_calls(chunks: ChatStream<'static>, forced: bool) -> ChatStream<'static> {
     let finder = Finder {
-        pieces,
+        chunks,
         held: String::new(),
         in_call: forced,
         forced,
@@ -112,7 +114,7 @@ pub(crate) fn find_calls(pieces: Pieces<'static>, forced: bool) -> Pieces<'stati
 }
 
 struct Finder {
-    pieces: Pieces<'static>,
+    chunks: ChatStream<'static>,
     /// Text that may be the start of a tag, or a partial call.
     held: String,
     in_call: bool,
@@ -122,14 +124,14 @@ struct Finder {
 }
 
 impl Finder {
-    async fn next(&mut self) -> Vec<Result<Piece, ModelError>> {
-        match self.pieces.next().await {
-            Some(Ok(Piece::Text(text))) => {
+    async fn next(&mut self) -> Vec<Result<ChatChunk, ModelError>> {
+        match self.chunks.next().await {
+            Some(Ok(ChatChunk::Text(text))) => {
                 self.held += &text;
                 self.take(false)
             }
             // Held text comes before the last parts.
-            Some(Ok(last @ (Piece::Usage { .. } | Piece::Truncated))) => {
+            Some(Ok(last @ (ChatChunk::Usage { .. } | ChatChunk::Truncated))) => {
                 let mut found = self.take(true);
                 found.push(Ok(last));
                 found
@@ -149,7 +151,7 @@ impl Finder {
     }
 
     /// Returns what is certain.
-    fn take(&mut self, end: bool) -> Vec<Result<Piece, ModelError>> {
+    fn take(&mut self, end: bool) -> Vec<Result<ChatChunk, ModelError>> {
         let mut found = Vec::new();
         loop {
             if self.in_call {
@@ -183,18 +185,18 @@ impl Finder {
     }
 
     /// A call, or the text as it is.
-    fn call(&mut self, text: &str) -> Option<Piece> {
+    fn call(&mut self, text: &str) -> Option<ChatChunk> {
         let value: Option<Value> = serde_json::from_str(text.trim()).ok();
         let name = value
             .as_ref()
             .and_then(|v| v["name"].as_str())
             .map(str::to_owned);
         let Some((name, value)) = name.zip(value) else {
-            return (!text.trim().is_empty()).then(|| Piece::Text(text.to_owned()));
+            return (!text.trim().is_empty()).then(|| ChatChunk::Text(text.to_owned()));
         };
         self.calls += 1;
         let arguments = value["arguments"].clone();
-        Some(Piece::ToolCall(ToolCall {
+        Some(ChatChunk::ToolCall(ToolCall {
             id: format!("call_{}", self.calls),
             name,
             arguments: if arguments.is_object() {
@@ -206,8 +208,8 @@ impl Finder {
     }
 }
 
-fn spoken(text: String) -> Option<Result<Piece, ModelError>> {
-    (!text.is_empty()).then_some(Ok(Piece::Text(text)))
+fn spoken(text: String) -> Option<Result<ChatChunk, ModelError>> {
+    (!text.is_empty()).then_some(Ok(ChatChunk::Text(text)))
 }
 
 /// The length of the text that cannot be the start of a tag.
@@ -221,37 +223,37 @@ fn certain(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    async fn found(parts: &[&str], forced: bool) -> Vec<Piece> {
+    async fn found(parts: &[&str], forced: bool) -> Vec<ChatChunk> {
         let parts: Vec<_> = parts
             .iter()
-            .map(|part| Ok(Piece::Text((*part).to_owned())))
+            .map(|part| Ok(ChatChunk::Text((*part).to_owned())))
             .collect();
-        let usage = Ok(Piece::Usage {
+        let usage = Ok(ChatChunk::Usage {
             input: 1,
             output: 1,
         });
-        let pieces = stream::iter(parts).chain(stream::iter([usage])).boxed();
-        let all: Vec<_> = find_calls(pieces, forced).collect().await;
-        let mut pieces: Vec<Piece> = Vec::new();
-        for piece in all.into_iter().map(Result::unwrap) {
-            match (pieces.last_mut(), piece) {
-                (Some(Piece::Text(so_far)), Piece::Text(more)) => so_far.push_str(&more),
-                (_, piece) => pieces.push(piece),
+        let chunks = stream::iter(parts).chain(stream::iter([usage])).boxed();
+        let all: Vec<_> = find_calls(chunks, forced).collect().await;
+        let mut chunks: Vec<ChatChunk> = Vec::new();
+        for chunk in all.into_iter().map(Result::unwrap) {
+            match (chunks.last_mut(), chunk) {
+                (Some(ChatChunk::Text(so_far)), ChatChunk::Text(more)) => so_far.push_str(&more),
+                (_, chunk) => chunks.push(chunk),
             }
         }
         assert_eq!(
-            pieces.pop(),
-            Some(Piece::Usage {
+            chunks.pop(),
+            Some(ChatChunk::Usage {
                 input: 1,
                 output: 1
             })
         );
-        pieces
+        chunks
     }
 
-    fn call(n: u32, arguments: Value) -> Piece {
+    fn call(n: u32, arguments: Value) -> ChatChunk {
         let (id, name) = (format!("call_{n}"), "look".to_owned());
-        Piece::ToolCall(ToolCall {
+        ChatChunk::ToolCall(ToolCall {
             id,
             name,
             arguments,
@@ -262,9 +264,9 @@ mod tests {
     async fn calls_are_found_wherever_the_text_is_cut() {
         let text = "I look. <tool_call>{\"name\":\"look\",\"arguments\":{\"a\":\"<ü>\"}}</tool_call> <tool <tool_call>{\"name\":\"look\"}</tool_call>";
         let expected = [
-            Piece::Text("I look. ".into()),
+            ChatChunk::Text("I look. ".into()),
             call(1, json!({ "a": "<ü>" })),
-            Piece::Text(" <tool ".into()),
+            ChatChunk::Text(" <tool ".into()),
             call(2, json!({})),
         ];
         for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
@@ -282,7 +284,7 @@ mod tests {
             "<tool_call>{\"n\":1}",
         ] {
             let message = found(&[text], false).await;
-            let Some(Piece::Text(message)) = message.first() else {
+            let Some(ChatChunk::Text(message)) = message.first() else {
                 panic!("{message:?}");
             };
             assert!(text.contains(message.as_str()), "{message}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value};
 
-use crate::{ModelError, Passthrough, Piece, Pieces, ToolCall};
+use crate::{ChatChunk, ChatStream, ModelError, Passthrough, ToolCall};
 
 /// Replaces a key.
 const MASK: &str = "[key]";
@@ -55,53 +55,53 @@ impl Redactor {
     }
 
     /// Redacts a stream, including a key that is split over several parts.
-    pub(crate) fn pieces(&self, pieces: Pieces<'static>) -> Pieces<'static> {
+    pub(crate) fn chunks(&self, chunks: ChatStream<'static>) -> ChatStream<'static> {
         let redactor = self.clone();
         let Some(key) = self.secret().cloned() else {
-            let clean = move |piece: Result<Piece, ModelError>| {
-                piece.map_err(|error| redactor.error(error))
+            let clean = move |chunk: Result<ChatChunk, ModelError>| {
+                chunk.map_err(|error| redactor.error(error))
             };
-            return pieces.map(clean).boxed();
+            return chunks.map(clean).boxed();
         };
         let held = Withheld {
             key,
             text: String::new(),
         };
-        let state = Some((pieces, held));
+        let state = Some((chunks, held));
         stream::unfold(state, move |state| {
             let redactor = redactor.clone();
             async move {
-                let (mut pieces, mut held) = state?;
-                let Some(piece) = pieces.next().await else {
+                let (mut chunks, mut held) = state?;
+                let Some(chunk) = chunks.next().await else {
                     let rest: Vec<_> = held.rest().map(Ok).into_iter().collect();
                     return Some((rest, None));
                 };
-                let clean = match piece {
-                    Ok(Piece::Text(text)) => held.add(&text).map(Ok).into_iter().collect(),
+                let clean = match chunk {
+                    Ok(ChatChunk::Text(text)) => held.add(&text).map(Ok).into_iter().collect(),
                     other => {
                         let before = held.rest().map(Ok);
                         let other = other
-                            .map(|piece| redactor.piece(piece))
+                            .map(|chunk| redactor.chunk(chunk))
                             .map_err(|error| redactor.error(error));
                         before.into_iter().chain([other]).collect()
                     }
                 };
-                Some((clean, Some((pieces, held))))
+                Some((clean, Some((chunks, held))))
             }
         })
         .flat_map(stream::iter)
         .boxed()
     }
 
-    fn piece(&self, piece: Piece) -> Piece {
-        match piece {
-            Piece::ToolCall(call) => Piece::ToolCall(ToolCall {
+    fn chunk(&self, chunk: ChatChunk) -> ChatChunk {
+        match chunk {
+            ChatChunk::ToolCall(call) => ChatChunk::ToolCall(ToolCall {
                 id: self.text(call.id),
                 name: self.text(call.name),
                 arguments: self.value(call.arguments),
             }),
-            Piece::Notice(text) => Piece::Notice(self.text(text)),
-            Piece::Passed(passed) => Piece::Passed(Passthrough {
+            ChatChunk::Notice(text) => ChatChunk::Notice(self.text(text)),
+            ChatChunk::Passed(passed) => ChatChunk::Passed(Passthrough {
                 message: self.fields(passed.message),
                 choice: self.fields(passed.choice),
                 usage: self.fields(passed.usage),
@@ -134,7 +134,7 @@ struct Withheld {
 
 impl Withheld {
     /// Returns the text that is certainly not part of the key.
-    fn add(&mut self, more: &str) -> Option<Piece> {
+    fn add(&mut self, more: &str) -> Option<ChatChunk> {
         self.text.push_str(more);
         if self.text.contains(&*self.key) {
             self.text = self.text.replace(&*self.key, MASK);
@@ -148,16 +148,16 @@ impl Withheld {
             });
         let held = self.text.split_off(self.text.len() - tail.unwrap_or(0));
         let message = std::mem::replace(&mut self.text, held);
-        (!message.is_empty()).then_some(Piece::Text(message))
+        (!message.is_empty()).then_some(ChatChunk::Text(message))
     }
 
     /// What was held back, at the end of the stream. Most of a key is redacted like the whole key.
-    fn rest(&mut self) -> Option<Piece> {
+    fn rest(&mut self) -> Option<ChatChunk> {
         let text = std::mem::take(&mut self.text);
         match text.len() {
             0 => None,
-            1..SECRET => Some(Piece::Text(text)),
-            _ => Some(Piece::Text(MASK.to_owned())),
+            1..SECRET => Some(ChatChunk::Text(text)),
+            _ => Some(ChatChunk::Text(MASK.to_owned())),
         }
     }
 }
@@ -183,19 +183,19 @@ mod tests {
 
     const KEY: &str = "sk-0123456789abcdef";
 
-    fn heard(pieces: Vec<Piece>) -> Vec<Piece> {
-        let pieces = stream::iter(pieces.into_iter().map(Ok)).boxed();
-        let clean = Redactor::new(Some(KEY)).pieces(pieces);
+    fn heard(chunks: Vec<ChatChunk>) -> Vec<ChatChunk> {
+        let chunks = stream::iter(chunks.into_iter().map(Ok)).boxed();
+        let clean = Redactor::new(Some(KEY)).chunks(chunks);
         let clean: Vec<_> = clean.collect().now_or_never().unwrap();
         clean.into_iter().map(Result::unwrap).collect()
     }
 
-    fn text(pieces: Vec<Piece>) -> String {
-        let pieces = pieces.into_iter().map(|piece| match piece {
-            Piece::Text(text) => text,
+    fn text(chunks: Vec<ChatChunk>) -> String {
+        let chunks = chunks.into_iter().map(|chunk| match chunk {
+            ChatChunk::Text(text) => text,
             other => panic!("{other:?}"),
         });
-        pieces.collect()
+        chunks.collect()
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         for a in (0..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
             for b in (a..=whole.len()).filter(|n| whole.is_char_boundary(*n)) {
                 let parts = [&whole[..a], &whole[a..b], &whole[b..]];
-                let message = parts.map(|part| Piece::Text(part.into())).into();
+                let message = parts.map(|part| ChatChunk::Text(part.into())).into();
                 assert_eq!(text(heard(message)), "ä sk- [key][key] sk-0 end", "{a} {b}");
             }
         }
@@ -217,7 +217,7 @@ mod tests {
             ("sk-01", "sk-01"),
             (&KEY[..18], "[key]"),
         ] {
-            assert_eq!(text(heard(vec![Piece::Text(message.into())])), clean);
+            assert_eq!(text(heard(vec![ChatChunk::Text(message.into())])), clean);
         }
     }
 
@@ -228,18 +228,21 @@ mod tests {
             name: "look".into(),
             arguments: json!({ "a": [KEY], KEY: 1 }),
         };
-        let pieces = heard(vec![Piece::Text("yes".into()), Piece::ToolCall(call)]);
+        let chunks = heard(vec![
+            ChatChunk::Text("yes".into()),
+            ChatChunk::ToolCall(call),
+        ]);
         let clean = ToolCall {
             id: "c".into(),
             name: "look".into(),
             arguments: json!({ "a": ["[key]"], "[key]": 1 }),
         };
         let expected = [
-            Piece::Text("ye".into()),
-            Piece::Text("s".into()),
-            Piece::ToolCall(clean),
+            ChatChunk::Text("ye".into()),
+            ChatChunk::Text("s".into()),
+            ChatChunk::ToolCall(clean),
         ];
-        assert_eq!(pieces, expected);
+        assert_eq!(chunks, expected);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    ChatRequest, Failure, ModelError, Pieces, Provider,
+    ChatRequest, ChatStream, Failure, ModelError, Provider,
     guess::best_guess,
     http::{LazyClient, SILENCE, is_plain_local, read_at_most},
     incoming::Incoming,
@@ -42,7 +42,7 @@ pub trait Wire: Send + Sync + 'static {
     fn body(model: &str, request: &ChatRequest, at: &str) -> Result<Value, ModelError>;
 
     /// The streamed response.
-    fn pieces(incoming: Incoming) -> Pieces<'static>;
+    fn chunks(incoming: Incoming) -> ChatStream<'static>;
 }
 
 /// Retries of a request that failed before any response.
@@ -258,13 +258,13 @@ impl<W: Wire> Provider for Remote<W> {
         .boxed()
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         async move {
             let model = self.pick_model(request.model.as_deref()).await?;
             let body = W::body(&model, &request, &self.at)?;
             let response = self.send(&body).await?;
             let incoming = Incoming::new(response, Arc::clone(&self.at), self.client.silence);
-            Ok(self.redactor.pieces(W::pieces(incoming)))
+            Ok(self.redactor.chunks(W::chunks(incoming)))
         }
         .boxed()
     }

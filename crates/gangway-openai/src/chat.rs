@@ -11,7 +11,7 @@ use axum::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gangway_http::{error::ApiResult, extract};
-use gangway_models::{ModelError, Piece, Pieces, Provider, registry::Registry};
+use gangway_models::{ChatChunk, ChatStream, ModelError, Provider, registry::Registry};
 
 use super::{
     decode,
@@ -42,18 +42,18 @@ pub async fn complete(
     let one_call = params.parallel_tool_calls == Some(false);
     let request = decode::request(params)?;
     let encoder = Encoder::new(request.model.clone(), with_usage);
-    let mut pieces = registry.chat(request).await.map_err(from_model)?;
+    let mut chunks = registry.chat(request).await.map_err(from_model)?;
     if one_call {
-        pieces = only_first_call(pieces);
+        chunks = only_first_call(chunks);
     }
     if !streams {
-        let pieces = pieces.try_collect().await.map_err(from_model)?;
-        return Ok(Json(encoder.whole(pieces)).into_response());
+        let chunks = chunks.try_collect().await.map_err(from_model)?;
+        return Ok(Json(encoder.whole(chunks)).into_response());
     }
     // An error before the first token still gets its own status.
-    let mut pieces = pieces.fuse();
-    let first = pieces.next().await.transpose().map_err(from_model)?;
-    let rest = stream::iter(first.map(Ok)).chain(pieces);
+    let mut chunks = chunks.fuse();
+    let first = chunks.next().await.transpose().map_err(from_model)?;
+    let rest = stream::iter(first.map(Ok)).chain(chunks);
     let state = (rest.boxed(), encoder, false);
     let body = stream::unfold(state, |(mut rest, mut encoder, over)| async move {
         if over {
@@ -61,9 +61,9 @@ pub async fn complete(
         }
         loop {
             let (bytes, over) = match rest.next().await {
-                Some(piece) => {
-                    let failed = piece.is_err();
-                    (encoder.piece(piece), failed)
+                Some(chunk) => {
+                    let failed = chunk.is_err();
+                    (encoder.encode(chunk), failed)
                 }
                 None => (encoder.end(), true),
             };
@@ -80,12 +80,12 @@ pub async fn complete(
 }
 
 /// Not every provider supports limiting the calls; a client that accepts only one gets the first.
-fn only_first_call(pieces: Pieces<'static>) -> Pieces<'static> {
+fn only_first_call(chunks: ChatStream<'static>) -> ChatStream<'static> {
     let mut called = false;
-    let first = move |piece: &Result<Piece, ModelError>| {
-        let another = called && matches!(piece, Ok(Piece::ToolCall(_)));
-        called |= matches!(piece, Ok(Piece::ToolCall(_)));
+    let first = move |chunk: &Result<ChatChunk, ModelError>| {
+        let another = called && matches!(chunk, Ok(ChatChunk::ToolCall(_)));
+        called |= matches!(chunk, Ok(ChatChunk::ToolCall(_)));
         std::future::ready(!another)
     };
-    pieces.filter(first).boxed()
+    chunks.filter(first).boxed()
 }

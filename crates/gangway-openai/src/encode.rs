@@ -1,7 +1,7 @@
-//! Converts our pieces to OpenAI's chunks.
+//! Converts chunks of a model's answer to OpenAI's wire format.
 
 use bytes::Bytes;
-use gangway_models::{ModelError, Passthrough, Piece, ToolCall};
+use gangway_models::{ChatChunk, ModelError, Passthrough, ToolCall};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -44,14 +44,14 @@ impl Encoder {
         }
     }
 
-    /// The bytes of a piece; empty if there is nothing to send yet.
-    pub(super) fn piece(&mut self, piece: Result<Piece, ModelError>) -> Bytes {
-        match piece {
-            Ok(Piece::Text(text)) => self.delta(Delta {
+    /// The bytes to send for a chunk; empty if there is nothing to send yet.
+    pub(super) fn encode(&mut self, chunk: Result<ChatChunk, ModelError>) -> Bytes {
+        match chunk {
+            Ok(ChatChunk::Text(text)) => self.delta(Delta {
                 content: Some(&text),
                 ..Delta::default()
             }),
-            Ok(Piece::ToolCall(call)) => {
+            Ok(ChatChunk::ToolCall(call)) => {
                 let call = wire_call(call, Some(self.calls));
                 self.calls += 1;
                 self.delta(Delta {
@@ -59,13 +59,13 @@ impl Encoder {
                     ..Delta::default()
                 })
             }
-            Ok(Piece::Notice(notice)) => {
+            Ok(ChatChunk::Notice(notice)) => {
                 let choice = self.choice(Delta::default());
                 let notices = vec![notice];
                 // With a choice, since clients read the first one without checking.
                 self.chunk(&[choice], None, Some(Extra { notices }), Map::new())
             }
-            Ok(Piece::Passed(mut passed)) => {
+            Ok(ChatChunk::Passed(mut passed)) => {
                 self.passed.usage.append(&mut passed.usage);
                 if passed.is_empty() {
                     return Bytes::new();
@@ -80,11 +80,11 @@ impl Encoder {
                 };
                 self.chunk(&[choice], None, None, passed.answer)
             }
-            Ok(Piece::Truncated) => {
+            Ok(ChatChunk::Truncated) => {
                 self.truncated = true;
                 Bytes::new()
             }
-            Ok(Piece::Usage { input, output }) => {
+            Ok(ChatChunk::Usage { input, output }) => {
                 self.usage = usage(input, output);
                 Bytes::new()
             }
@@ -92,7 +92,7 @@ impl Encoder {
         }
     }
 
-    /// The bytes after the last piece.
+    /// The bytes after the last chunk.
     pub(super) fn end(&mut self) -> Bytes {
         let finish_reason = Some(finish_reason(self.calls > 0, self.truncated));
         let choice = ChunkChoice {
@@ -150,23 +150,23 @@ impl Encoder {
     }
 
     /// The complete answer at once.
-    pub(super) fn whole(self, pieces: Vec<Piece>) -> Completion {
+    pub(super) fn whole(self, chunks: Vec<ChatChunk>) -> Completion {
         let (mut text, mut calls, mut notices) = (String::new(), Vec::new(), Vec::new());
         let (mut used, mut truncated) = (Usage::default(), false);
         let mut extra = Passthrough::default();
-        for piece in pieces {
-            match piece {
-                Piece::Text(more) => text += &more,
-                Piece::ToolCall(call) => calls.push(wire_call(call, None)),
-                Piece::Notice(notice) => notices.push(notice),
-                Piece::Passed(passed) => {
+        for chunk in chunks {
+            match chunk {
+                ChatChunk::Text(more) => text += &more,
+                ChatChunk::ToolCall(call) => calls.push(wire_call(call, None)),
+                ChatChunk::Notice(notice) => notices.push(notice),
+                ChatChunk::Passed(passed) => {
                     join(&mut extra.message, passed.message);
                     join(&mut extra.choice, passed.choice);
                     extra.usage.extend(passed.usage);
                     extra.answer.extend(passed.answer);
                 }
-                Piece::Truncated => truncated = true,
-                Piece::Usage { input, output } => used = usage(input, output),
+                ChatChunk::Truncated => truncated = true,
+                ChatChunk::Usage { input, output } => used = usage(input, output),
             }
         }
         let finish_reason = finish_reason(!calls.is_empty(), truncated);

@@ -41,7 +41,8 @@ pub struct RemoteConfig {
     /// Percentage of the context window from which an agent compacts its context; 0 for never.
     pub hand_over_percent: u8,
     /// Programs that agents run, by name, in addition to `builtin`.
-    pub brains: BTreeMap<String, BrainConfig>,
+    #[serde(alias = "brains")]
+    pub backends: BTreeMap<String, BackendConfig>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -76,7 +77,7 @@ pub struct SpeechConfig {
 /// The program that an agent runs: exactly one of the two commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BrainConfig {
+pub struct BackendConfig {
     /// A program that speaks the Agent Client Protocol, with arguments.
     #[serde(default)]
     pub acp: Option<Vec<String>>,
@@ -94,7 +95,7 @@ pub struct BrainConfig {
     pub quiet_ms: u64,
 }
 
-impl BrainConfig {
+impl BackendConfig {
     /// Whether its first start downloads the program.
     #[must_use]
     pub fn fetches_itself(&self) -> bool {
@@ -124,10 +125,10 @@ pub struct ProjectConfig {
     #[ts(type = "string")]
     #[schema(value_type = String)]
     pub folder: PathBuf,
-    /// `builtin`, or one of `remote_agents.brains`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// `builtin`, or one of `remote_agents.backends`.
+    #[serde(alias = "brain", default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub brain: Option<String>,
+    pub backend: Option<String>,
     /// The model of the built-in agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -182,7 +183,7 @@ impl Default for RemoteConfig {
             guardrails_file: None,
             context_warnings: vec![80, 95],
             hand_over_percent: 90,
-            brains: BTreeMap::new(),
+            backends: BTreeMap::new(),
         }
     }
 }
@@ -196,7 +197,7 @@ mod tests {
         let fetches = |command: &[&str]| {
             let words: Vec<_> = command.iter().map(|word| (*word).to_owned()).collect();
             let config = serde_json::json!({ "acp": words });
-            let config: BrainConfig = serde_json::from_value(config).unwrap();
+            let config: BackendConfig = serde_json::from_value(config).unwrap();
             config.fetches_itself()
         };
         for command in [

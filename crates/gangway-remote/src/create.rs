@@ -13,7 +13,7 @@ use super::{
     AGENT, AgentId, CreateError, Flags, LiveAgent, Phase, Record, RemoteAgents, RunnerStatus,
     new_token, record::AdoptedRecord, tokens::Tokens,
 };
-use crate::config::{BrainConfig, PersonaConfig, ProjectConfig};
+use crate::config::{BackendConfig, PersonaConfig, ProjectConfig};
 
 /// Timeout if the first start downloads the program, for example with `npx`.
 const DOWNLOAD_SECONDS: u64 = 120;
@@ -121,10 +121,10 @@ impl RemoteAgents {
             return Err(CreateError::Unavailable(message.into()));
         }
         let _place = self.reserve(&wanted.caller)?;
-        let brain = project.brain.as_deref();
-        let brain = brain.filter(|_| wanted.adopted.is_none());
-        let brain = brain.and_then(|name| settings.brains.get(name));
-        let seconds = match brain.is_some_and(BrainConfig::fetches_itself) {
+        let backend = project.backend.as_deref();
+        let backend = backend.filter(|_| wanted.adopted.is_none());
+        let backend = backend.and_then(|name| settings.backends.get(name));
+        let seconds = match backend.is_some_and(BackendConfig::fetches_itself) {
             true => settings.creation_timeout_seconds.max(DOWNLOAD_SECONDS),
             false => settings.creation_timeout_seconds,
         };
@@ -203,9 +203,9 @@ impl RemoteAgents {
     ) -> Result<Arc<LiveAgent>, CreateError> {
         let id = AgentId::random();
         let now = event::now();
-        let brain = match &wanted.adopted {
+        let backend = match &wanted.adopted {
             Some(_) => Some("adopted".to_owned()),
-            None => project.brain,
+            None => project.backend,
         };
         let hours = self.config.token_hours;
         let record = Record {
@@ -213,7 +213,7 @@ impl RemoteAgents {
             project: wanted.project.clone(),
             folder: project.folder.to_string_lossy().into_owned(),
             persona: wanted.persona.clone(),
-            brain: brain.unwrap_or_else(|| "builtin".into()),
+            backend: backend.unwrap_or_else(|| "builtin".into()),
             model: project.model,
             mcp_servers: project.mcp_servers,
             session: gangway_core::SessionId::new(),

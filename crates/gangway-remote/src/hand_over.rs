@@ -18,8 +18,8 @@ impl RemoteAgents {
     /// Whether an agent's context can be compacted.
     #[must_use]
     pub fn can_hand_over(&self, record: &Record) -> bool {
-        let brains = &self.config.brains;
-        let config = brains.get(&record.brain);
+        let backends = &self.config.backends;
+        let config = backends.get(&record.backend);
         record.adopted.is_none() && config.is_none_or(|config| config.terminal.is_none())
     }
 

@@ -67,7 +67,8 @@ pub struct Record {
     pub project: String,
     pub folder: String,
     pub persona: String,
-    pub brain: String,
+    #[serde(alias = "brain")]
+    pub backend: String,
     /// The model of its project.
     pub model: Option<String>,
     /// The MCP servers of its project.

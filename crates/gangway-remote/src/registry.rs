@@ -54,7 +54,7 @@ pub struct Registry {
     store: Store,
     projects: BTreeMap<String, ProjectConfig>,
     personas: BTreeMap<String, PersonaConfig>,
-    brains: Vec<String>,
+    backends: Vec<String>,
     /// The folder of personas that were created here.
     pub(super) home: PathBuf,
     /// Serializes changes of persona files.
@@ -65,12 +65,12 @@ impl Registry {
     #[must_use]
     pub fn new(settings: &RemoteSettings, store: Store, data: &Path) -> Self {
         let own = ["builtin".to_owned()];
-        let brains = settings.remote.brains.keys().cloned();
+        let backends = settings.remote.backends.keys().cloned();
         Self {
             store,
             projects: settings.projects.clone(),
             personas: settings.personas.clone(),
-            brains: own.into_iter().chain(brains).collect(),
+            backends: own.into_iter().chain(backends).collect(),
             home: std::path::absolute(data)
                 .unwrap_or_else(|_| data.to_owned())
                 .join("personas"),
@@ -79,8 +79,8 @@ impl Registry {
     }
 
     #[must_use]
-    pub fn brains(&self) -> &[String] {
-        &self.brains
+    pub fn backends(&self) -> &[String] {
+        &self.backends
     }
 
     pub async fn project(&self, name: &str) -> Result<Option<ProjectConfig>> {
@@ -126,11 +126,11 @@ impl Registry {
             ));
         }
         check_folder(&project.folder)?;
-        let brain = project.brain.as_deref().unwrap_or("builtin");
-        if !self.brains.iter().any(|known| known == brain) {
-            let known = self.brains.join(", ");
+        let backend = project.backend.as_deref().unwrap_or("builtin");
+        if !self.backends.iter().any(|known| known == backend) {
+            let known = self.backends.join(", ");
             return wrong(format!(
-                "unknown brain {brain:?}; known are {known}. Add others under remote_agents.brains in config.yaml"
+                "unknown backend {backend:?}; known are {known}. Add others under remote_agents.backends in config.yaml"
             ));
         }
         put(&self.store, project_key(name), project).await

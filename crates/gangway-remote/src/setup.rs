@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_runner::wire::{Brain, ContextLimits, Persona, Setup};
+use gangway_runner::wire::{Backend, ContextLimits, Persona, Setup};
 use gangway_secrets::{SecretName, Secrets, fill_placeholders};
 
 use secrecy::ExposeSecret;
@@ -22,9 +22,9 @@ impl RemoteAgents {
             _ => self.persona(&record.persona).await?,
         };
         Ok(Setup {
-            brain: match record.adopted {
-                Some(adopted) => Brain::Adopted(adopted.pane),
-                None => self.brain(&record.brain).await?,
+            backend: match record.adopted {
+                Some(adopted) => Backend::Adopted(adopted.pane),
+                None => self.backend(&record.backend).await?,
             },
             project: record.project,
             folder: record.folder.into(),
@@ -58,17 +58,17 @@ impl RemoteAgents {
         }
     }
 
-    async fn brain(&self, name: &str) -> Result<Brain, String> {
+    async fn backend(&self, name: &str) -> Result<Backend, String> {
         if name == "builtin" {
-            return Ok(Brain::Builtin);
+            return Ok(Backend::Builtin);
         }
-        let config = self.config.brains.get(name).cloned();
-        let config = config.ok_or_else(|| format!("brain {name:?} not found in config.yaml"))?;
+        let config = self.config.backends.get(name).cloned();
+        let config = config.ok_or_else(|| format!("backend {name:?} not found in config.yaml"))?;
         let (secrets, id) = (self.models.secrets.clone(), name.to_owned());
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |(name, value): (String, String)| {
                 let value = fill_placeholders(&value, |name| stored_secret(&secrets, name));
-                let value = value.map_err(|error| format!("brain {id:?}: {error}"))?;
+                let value = value.map_err(|error| format!("backend {id:?}: {error}"))?;
                 Ok((name, value))
             };
             config
@@ -79,14 +79,14 @@ impl RemoteAgents {
         });
         let env = filled.await.map_err(|error| error.to_string())??;
         match (config.acp, config.terminal) {
-            (Some(command), None) => Ok(Brain::Acp { command, env }),
-            (None, Some(command)) => Ok(Brain::Terminal {
+            (Some(command), None) => Ok(Backend::Acp { command, env }),
+            (None, Some(command)) => Ok(Backend::Terminal {
                 command,
                 env,
                 prompt: config.prompt,
                 quiet_ms: config.quiet_ms,
             }),
-            _ => Err(format!("brain {name:?} has no command")),
+            _ => Err(format!("backend {name:?} has no command")),
         }
     }
 }

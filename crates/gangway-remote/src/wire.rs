@@ -22,7 +22,7 @@ pub struct RemoteAgentInfo {
     pub tmux_session_name: String,
     /// Shell command that attaches a terminal.
     pub attach_command: String,
-    pub brain: String,
+    pub backend: String,
     pub alive: bool,
     /// Whether its context can be compacted.
     #[serde(default)]
@@ -223,8 +223,8 @@ pub struct ProjectInfo {
 pub struct ProjectList {
     /// Sorted by name.
     pub projects: Vec<ProjectInfo>,
-    /// Available brains.
-    pub brains: Vec<String>,
+    /// Available backends.
+    pub backends: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema, TS)]

@@ -48,7 +48,7 @@ pub(super) fn handed_over(summary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Brain, ContextLimits, Persona};
+    use crate::wire::{Backend, ContextLimits, Persona};
 
     fn setup(guardrails: Option<&str>, skill: &str, experience: Option<&str>) -> Setup {
         Setup {
@@ -61,7 +61,7 @@ mod tests {
             },
             guardrails: guardrails.map(str::to_owned),
             context: ContextLimits::default(),
-            brain: Brain::Builtin,
+            backend: Backend::Builtin,
             model: None,
             mcp_servers: None,
             settings: serde_json::Value::Null,

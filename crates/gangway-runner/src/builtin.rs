@@ -10,7 +10,7 @@ use gangway_agents::{
 };
 use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Provider};
+use gangway_models::{ChatChunk, ChatRequest, Failure, Message, ModelError, Provider};
 use serde_json::Value;
 
 use super::{
@@ -170,10 +170,10 @@ impl Builtin {
 
     /// The text of one response.
     async fn ask(&self, request: ChatRequest) -> Result<String, ModelError> {
-        let mut pieces = self.parts.models.chat(request).await?;
+        let mut chunks = self.parts.models.chat(request).await?;
         let mut message = String::new();
-        while let Some(piece) = pieces.next().await {
-            if let Piece::Text(text) = piece? {
+        while let Some(chunk) = chunks.next().await {
+            if let ChatChunk::Text(text) = chunk? {
                 message.push_str(&text);
             }
         }

@@ -75,7 +75,7 @@ impl Program {
             .chain(command.iter().map(OsString::from))
             .collect();
         let (Some(first), Some(program)) = (words.first(), command.first()) else {
-            return Err("the brain has no `command`; add one in the settings".to_owned());
+            return Err("the backend has no `command`; add one in the settings".to_owned());
         };
         let mut child = Command::new(first)
             .args(&words[1..])

@@ -36,7 +36,7 @@ use page_server::PageServer;
 use pages::Pages;
 pub use pane::Pane;
 use tokio::sync::{mpsc, oneshot};
-use wire::{Brain, FromRunner, Setup, ToRunner};
+use wire::{Backend, FromRunner, Setup, ToRunner};
 use work::Work;
 
 /// How long the runner waits for its last message to be sent.
@@ -155,15 +155,15 @@ impl Runner {
     }
 
     fn greet(&self, setup: &Setup) {
-        let brain = match &setup.brain {
-            Brain::Builtin => "the built-in loop".to_owned(),
-            Brain::Acp { command, .. } | Brain::Terminal { command, .. } => command.join(" "),
-            Brain::Adopted(adopted) => {
+        let backend = match &setup.backend {
+            Backend::Builtin => "the built-in loop".to_owned(),
+            Backend::Acp { command, .. } | Backend::Terminal { command, .. } => command.join(" "),
+            Backend::Adopted(adopted) => {
                 format!("{}, adopted in pane {}", adopted.program, adopted.pane)
             }
         };
         self.pane.state(&format!(
-            "agent {} in {} ({}), running {brain}",
+            "agent {} in {} ({}), running {backend}",
             setup.persona.slug,
             setup.project,
             setup.folder.display()
@@ -182,19 +182,19 @@ impl Runner {
                 setup.folder.display()
             ));
         }
-        Ok(match &setup.brain {
-            Brain::Builtin => {
+        Ok(match &setup.backend {
+            Backend::Builtin => {
                 let parts = workshop.parts(setup)?;
                 Box::new(builtin::Builtin::new(setup, parts, Arc::clone(&self.pages)))
             }
-            Brain::Acp { command, env } => {
+            Backend::Acp { command, env } => {
                 let (guard, servers) = (workshop.guard(), workshop.servers(setup));
                 let pages = workshop
                     .page_server()
                     .and_then(|command| self.serve_pages(command));
                 Box::new(acp::Acp::new(setup, command, env, guard, servers, pages))
             }
-            Brain::Terminal {
+            Backend::Terminal {
                 command,
                 env,
                 prompt,
@@ -206,7 +206,7 @@ impl Runner {
                 prompt.as_deref(),
                 *quiet_ms,
             )?),
-            Brain::Adopted(adopted) => Box::new(terminal::Terminal::adopt(setup, adopted)?),
+            Backend::Adopted(adopted) => Box::new(terminal::Terminal::adopt(setup, adopted)?),
         })
     }
 

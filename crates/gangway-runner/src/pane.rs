@@ -117,12 +117,12 @@ fn draw(mut output: impl Write, waiting: &Receiver<PaneOutput>) {
 /// Renders as text; `open` is whether the agent's text ends in the middle of a line.
 fn drawn(drawing: &PaneOutput, open: &mut bool) -> String {
     let mut text = String::new();
-    if let PaneOutput::Did(TurnEvent::Delta { text: piece }) = drawing {
+    if let PaneOutput::Did(TurnEvent::Delta { text: chunk }) = drawing {
         if !*open {
             text.push_str(&format!("\n{BOLD}{GREEN}agent{PLAIN}  "));
             *open = true;
         }
-        return text + &harmless(piece);
+        return text + &harmless(chunk);
     }
     if std::mem::take(open) {
         text.push('\n');

@@ -209,7 +209,8 @@ pub struct Setup {
     pub guardrails: Option<String>,
     #[serde(default)]
     pub context: ContextLimits,
-    pub brain: Brain,
+    #[serde(alias = "brain")]
+    pub backend: Backend,
     /// The model of the project, if any.
     pub model: Option<String>,
     /// The MCP servers of the project; all when absent.
@@ -239,7 +240,7 @@ pub struct Persona {
 /// What runs the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Brain {
+pub enum Backend {
     Builtin,
     /// An agent that uses the Agent Client Protocol over stdio.
     Acp {

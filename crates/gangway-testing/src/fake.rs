@@ -63,7 +63,7 @@ impl Fake {
         }
     }
 
-    /// Repeats the same pieces.
+    /// Repeats the same chunks.
     pub fn without_end(self) -> Self {
         Self {
             endless: true,
@@ -71,7 +71,7 @@ impl Fake {
         }
     }
 
-    /// Hangs after its last piece, without closing the connection.
+    /// Hangs after its last chunk, without closing the connection.
     pub fn then_silent(self) -> Self {
         Self {
             stalls: true,
@@ -177,7 +177,7 @@ async fn answer(State(fake): State<Fake>, headers: HeaderMap, body: String) -> R
     };
     let silence = fake.stalls.then_some(stream::pending());
     let chunks = chunks.chain(stream::iter(silence).flatten());
-    // A pause, so that the pieces arrive separately.
+    // A pause, so that the chunks arrive separately.
     let body = Body::from_stream(chunks.then(|chunk| async {
         tokio::task::yield_now().await;
         Ok::<_, std::convert::Infallible>(chunk)

@@ -1,4 +1,4 @@
-//! A model server on OpenAI's wire whose answers come piece by piece, as the test lets them.
+//! A model server on OpenAI's wire whose answers come chunk by chunk, as the test lets them.
 
 use std::{
     convert::Infallible,
@@ -21,27 +21,27 @@ use tokio::sync::Semaphore;
 pub struct Model(Arc<Inner>);
 
 struct Inner {
-    pieces: Vec<String>,
+    chunks: Vec<String>,
     asked: Mutex<Vec<Value>>,
-    /// Pieces that may be said; none is waited for where there is no gate.
+    /// Chunks that may be said; none is waited for where there is no gate.
     gate: Option<Semaphore>,
 }
 
 impl Model {
     /// Says this at once, each time.
-    pub fn says(pieces: &[&str]) -> Self {
-        Self::new(pieces.iter().map(|piece| (*piece).to_owned()), None)
+    pub fn says(chunks: &[&str]) -> Self {
+        Self::new(chunks.iter().map(|chunk| (*chunk).to_owned()), None)
     }
 
-    /// Says this many numbered pieces, each when the test lets it.
-    pub fn held(pieces: usize) -> Self {
+    /// Says this many numbered chunks, each when the test lets it.
+    pub fn held(chunks: usize) -> Self {
         let gate = Semaphore::new(0);
-        Self::new((0..pieces).map(|n| format!("piece {n}, ")), Some(gate))
+        Self::new((0..chunks).map(|n| format!("chunk {n}, ")), Some(gate))
     }
 
-    fn new(pieces: impl Iterator<Item = String>, gate: Option<Semaphore>) -> Self {
+    fn new(chunks: impl Iterator<Item = String>, gate: Option<Semaphore>) -> Self {
         Self(Arc::new(Inner {
-            pieces: pieces.collect(),
+            chunks: chunks.collect(),
             asked: Mutex::default(),
             gate,
         }))
@@ -49,12 +49,12 @@ impl Model {
 
     /// The whole answer.
     pub fn answer(&self) -> String {
-        self.0.pieces.concat()
+        self.0.chunks.concat()
     }
 
     /// Lets it send this many more chunks.
-    pub fn release(&self, pieces: usize) {
-        self.0.gate.as_ref().unwrap().add_permits(pieces);
+    pub fn release(&self, chunks: usize) {
+        self.0.gate.as_ref().unwrap().add_permits(chunks);
     }
 
     /// Every request so far.
@@ -78,14 +78,14 @@ impl Model {
 
 async fn chat(State(model): State<Model>, Json(asked): Json<Value>) -> impl IntoResponse {
     model.0.asked.lock().unwrap().push(asked);
-    let pieces = model.0.pieces.clone();
-    let message = stream::iter(pieces).then(move |piece| {
+    let chunks = model.0.chunks.clone();
+    let message = stream::iter(chunks).then(move |chunk| {
         let model = model.clone();
         async move {
             if let Some(gate) = &model.0.gate {
                 gate.acquire().await.unwrap().forget();
             }
-            let delta = json!({ "choices": [{ "delta": { "content": piece } }] });
+            let delta = json!({ "choices": [{ "delta": { "content": chunk } }] });
             format!("data: {delta}\n\n")
         }
     });

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use gangway_core::Source;
 use gangway_runner::wire::{
-    Brain, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, TurnEvent,
+    Backend, ContextLimits, FromRunner, Persona, Setup, Ticket, ToRunner, TurnEvent,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -74,7 +74,7 @@ impl Server {
 
     /// The setup of the runner.
     #[must_use]
-    pub fn setup(&self, brain: Brain) -> Setup {
+    pub fn setup(&self, backend: Backend) -> Setup {
         Setup {
             project: "p".into(),
             folder: self.project(),
@@ -85,7 +85,7 @@ impl Server {
             },
             guardrails: None,
             context: ContextLimits::default(),
-            brain,
+            backend,
             model: None,
             mcp_servers: None,
             settings: serde_json::Value::Null,
@@ -122,8 +122,8 @@ impl Server {
     }
 
     /// Accepts the first connection and sets up the agent.
-    pub async fn ready(&self, brain: Brain) -> Connection {
-        self.ready_as(self.setup(brain)).await
+    pub async fn ready(&self, backend: Backend) -> Connection {
+        self.ready_as(self.setup(backend)).await
     }
 
     /// The same with a custom setup.

@@ -13,7 +13,7 @@ use crate::{
 
 pub const SHOP: &str = "https://shop.example";
 
-/// A piece of a model's answer.
+/// A chunk of a model's answer.
 pub fn says(text: &str) -> String {
     let choice = json!({ "delta": { "content": text }, "finish_reason": null });
     format!("data: {}\n\n", json!({ "choices": [choice] }))

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::StreamExt;
 use gangway_models::{
-    ChatRequest, ModelError, Piece, Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi,
-    remote::Retry,
+    ChatChunk, ChatRequest, ModelError, Provider, anthropic::Anthropic, ollama::Ollama,
+    openai::OpenAi, remote::Retry,
 };
 use serde_json::{Value, json};
 
@@ -144,23 +144,23 @@ impl Wire {
         }
     }
 
-    /// The result of a chat: the pieces before the end, and the error if it failed.
-    pub async fn chat(self, fake: &Fake) -> (Vec<Piece>, Option<ModelError>) {
+    /// The result of a chat: the chunks before the end, and the error if it failed.
+    pub async fn chat(self, fake: &Fake) -> (Vec<ChatChunk>, Option<ModelError>) {
         let provider = self.at(&fake.start().await);
         let mut stream = match provider.chat(ChatRequest::default()).await {
             Ok(stream) => stream,
             Err(error) => return (Vec::new(), Some(error)),
         };
-        let mut pieces = Vec::new();
-        while let Some(piece) = stream.next().await {
-            match piece {
-                Ok(piece) => pieces.push(piece),
+        let mut chunks = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            match chunk {
+                Ok(chunk) => chunks.push(chunk),
                 Err(error) => {
                     assert!(stream.next().await.is_none(), "nothing follows an error");
-                    return (pieces, Some(error));
+                    return (chunks, Some(error));
                 }
             }
         }
-        (pieces, None)
+        (chunks, None)
     }
 }

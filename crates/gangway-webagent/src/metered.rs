@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, future::BoxFuture};
 use gangway_core::Origin;
-use gangway_models::{ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider};
+use gangway_models::{ChatChunk, ChatRequest, ChatStream, Failure, Message, ModelError, Provider};
 
 use crate::permissions::{Budgets, OverBudget};
 
@@ -34,7 +34,10 @@ impl Provider for Metered {
         self.models.window(model)
     }
 
-    fn chat(&self, mut request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(
+        &self,
+        mut request: ChatRequest,
+    ) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         Box::pin(async move {
             let read = tokens(length(&request));
             let over = |over: OverBudget| {
@@ -54,27 +57,27 @@ impl Provider for Metered {
                 request.max_tokens = Some(request.max_tokens.map_or(most, |asked| asked.min(most)));
             }
             // A page that leaves while the model reads has used its input.
-            let pieces = match self.models.chat(request).await {
-                Ok(pieces) => pieces,
+            let chunks = match self.models.chat(request).await {
+                Ok(chunks) => chunks,
                 Err(error) => {
                     lease.used(0);
                     return Err(error);
                 }
             };
             let mut written = 0;
-            let pieces = pieces.inspect(move |piece| match piece {
-                Ok(Piece::Text(text)) => {
+            let chunks = chunks.inspect(move |chunk| match chunk {
+                Ok(ChatChunk::Text(text)) => {
                     written += text.len();
                     lease.used(read + tokens(written));
                 }
-                Ok(Piece::ToolCall(call)) => {
+                Ok(ChatChunk::ToolCall(call)) => {
                     written += call.name.len() + call.arguments.to_string().len();
                     lease.used(read + tokens(written));
                 }
-                Ok(Piece::Usage { input, output }) => lease.used(input.saturating_add(*output)),
+                Ok(ChatChunk::Usage { input, output }) => lease.used(input.saturating_add(*output)),
                 _ => {}
             });
-            Ok(pieces.boxed())
+            Ok(chunks.boxed())
         })
     }
 }

@@ -146,8 +146,8 @@ test("a full window is warned of and handed over, and the visitor keeps chatting
 test.describe("with an agent that asks", () => {
   test.use({
     settings: {
-      remote: { brains: { asking: ASKING } },
-      projects: { shop: { brain: "asking" } },
+      remote: { backends: { asking: ASKING } },
+      projects: { shop: { backend: "asking" } },
     },
   });
 

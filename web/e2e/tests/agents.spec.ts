@@ -110,8 +110,8 @@ test("an agent is handed over to a fresh context from the page, with a summary f
 test.describe("with a program for terminals", () => {
   test.use({
     settings: {
-      remote: { brains: { cat: { terminal: ["cat"] } } },
-      projects: { shop: { brain: "cat" } },
+      remote: { backends: { cat: { terminal: ["cat"] } } },
+      projects: { shop: { backend: "cat" } },
     },
   });
 

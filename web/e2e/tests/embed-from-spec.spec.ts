@@ -144,11 +144,11 @@ test.describe("with an agent that never gets ready", () => {
       withKey: true,
       remote: {
         creation_timeout_seconds: 1,
-        brains: {
+        backends: {
           mute: { acp: [process.execPath, "-e", "setTimeout(() => {}, 1e6)"] },
         },
       },
-      projects: { shop: { brain: "mute" } },
+      projects: { shop: { backend: "mute" } },
     },
   });
 
@@ -299,8 +299,8 @@ test.describe("with an agent that asks", () => {
   test.use({
     settings: {
       withKey: true,
-      remote: { brains: { asking: ASKING } },
-      projects: { shop: { brain: "asking" } },
+      remote: { backends: { asking: ASKING } },
+      projects: { shop: { backend: "asking" } },
     },
   });
 

@@ -194,8 +194,8 @@ test("addresses that are not good say what is wrong with them", async ({
 test.describe("with an agent that asks", () => {
   test.use({
     settings: {
-      projects: { shop: { brain: "asking" } },
-      remote: { brains: { asking: ASKING } },
+      projects: { shop: { backend: "asking" } },
+      remote: { backends: { asking: ASKING } },
     },
   });
 

@@ -16,7 +16,7 @@ const agent: RemoteAgentInfo = {
   persona_slug: "kind",
   tmux_session_name: "shop-a1",
   attach_command: "tmux attach -t shop-a1",
-  brain: "builtin",
+  backend: "builtin",
   alive: true,
   state: "processing",
   attached: true,

@@ -12,7 +12,7 @@ use std::{collections::HashSet, sync::Arc};
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use gangway_core::{Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
-    ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolChoice, ToolSpec,
+    ChatChunk, ChatRequest, Message, ModelError, Provider, ToolCall, ToolChoice, ToolSpec,
 };
 use names::Names;
 use serde_json::Value;
@@ -252,22 +252,24 @@ async fn listen<L: Listener>(
         calls: Vec::new(),
         usage: None,
     };
-    let mut pieces = models.chat(request).await.map_err(RunError::Model)?;
-    while let Some(piece) = pieces.next().await {
-        match piece.map_err(RunError::Model)? {
-            Piece::Text(text) => {
+    let mut chunks = models.chat(request).await.map_err(RunError::Model)?;
+    while let Some(chunk) = chunks.next().await {
+        match chunk.map_err(RunError::Model)? {
+            ChatChunk::Text(text) => {
                 listener.token(&text).await.map_err(RunError::Listener)?;
                 message.text.push_str(&text);
             }
-            Piece::ToolCall(call) => message.calls.push(call),
-            Piece::Notice(notice) => listener.notice(&notice).await.map_err(RunError::Listener)?,
+            ChatChunk::ToolCall(call) => message.calls.push(call),
+            ChatChunk::Notice(notice) => {
+                listener.notice(&notice).await.map_err(RunError::Listener)?
+            }
             // Only for clients of the OpenAI API.
-            Piece::Passed(_) => {}
-            Piece::Truncated => listener
+            ChatChunk::Passed(_) => {}
+            ChatChunk::Truncated => listener
                 .notice(TRUNCATED)
                 .await
                 .map_err(RunError::Listener)?,
-            Piece::Usage { input, output } => message.usage = Some((input, output)),
+            ChatChunk::Usage { input, output } => message.usage = Some((input, output)),
         }
     }
     Ok(message)

@@ -8,7 +8,7 @@ use std::{
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use gangway_core::{Citation, SessionId, Tool, ToolError, ToolName, Toolbox};
 use gangway_models::{
-    ChatRequest, Message, ModelError, Piece, Pieces, Provider, ToolCall, ToolChoice,
+    ChatChunk, ChatRequest, ChatStream, Message, ModelError, Provider, ToolCall, ToolChoice,
 };
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ use super::{Finished, Listener, RunError, Task, run};
 /// Returns one scripted response per request, and records the requests.
 #[derive(Default)]
 struct Model {
-    answers: Mutex<VecDeque<Vec<Piece>>>,
+    answers: Mutex<VecDeque<Vec<ChatChunk>>>,
     asked: Mutex<Vec<ChatRequest>>,
 }
 
 impl Model {
-    fn says(answers: Vec<Vec<Piece>>) -> Self {
+    fn says(answers: Vec<Vec<ChatChunk>>) -> Self {
         Self {
             answers: Mutex::new(answers.into()),
             ..Self::default()
@@ -39,7 +39,7 @@ impl Provider for Model {
         async { Ok(Vec::new()) }.boxed()
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         self.asked.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();
         async move {
@@ -122,16 +122,16 @@ impl Listener for Recorder {
     }
 }
 
-fn call(id: &str, name: &str, arguments: Value) -> Piece {
-    Piece::ToolCall(ToolCall {
+fn call(id: &str, name: &str, arguments: Value) -> ChatChunk {
+    ChatChunk::ToolCall(ToolCall {
         id: id.into(),
         name: name.into(),
         arguments,
     })
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.into())
+fn text(text: &str) -> ChatChunk {
+    ChatChunk::Text(text.into())
 }
 
 fn tool(name: &str) -> Arc<Tool> {
@@ -173,14 +173,14 @@ async fn calls_run_side_by_side_and_their_results_go_back_in_order() {
             text("Let me see. "),
             call("1", "good__echo_it", json!({ "n": 1 })),
             call("2", "bad__echo", json!({})),
-            Piece::Usage {
+            ChatChunk::Usage {
                 input: 10,
                 output: 2,
             },
         ],
         vec![
             text("Done."),
-            Piece::Usage {
+            ChatChunk::Usage {
                 input: 20,
                 output: 3,
             },

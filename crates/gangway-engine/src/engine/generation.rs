@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use gangway_models::{ModelError, Piece};
+use gangway_models::{ChatChunk, ModelError};
 use llama_cpp_2::token::LlamaToken;
 
 use super::{Command, Job};
@@ -86,7 +86,7 @@ impl Generation {
     fn new(id: u64, sender: AnswerSender, prepared: Prepared) -> Self {
         sender.send(Output::Begun);
         if let Some(notice) = prepared.notice {
-            sender.send(Output::Piece(Piece::Notice(notice)));
+            sender.send(Output::Chunk(ChatChunk::Notice(notice)));
         }
         Self {
             id,
@@ -119,8 +119,8 @@ impl Generation {
             return self.end(false);
         }
         self.tokens.push(token);
-        for piece in self.parser.push(&vocab.token_to_piece(token, false, None)) {
-            self.sender.send(Output::Piece(piece));
+        for chunk in self.parser.push(&vocab.token_to_piece(token, false, None)) {
+            self.sender.send(Output::Chunk(chunk));
         }
         if self.parser.is_stopped() || self.chooser.is_complete() {
             return self.end(false);
@@ -137,17 +137,17 @@ impl Generation {
     }
 
     fn end(&mut self, truncated: bool) -> bool {
-        let mut pieces = self.parser.finish(truncated);
+        let mut chunks = self.parser.finish(truncated);
         if truncated {
-            pieces.push(Piece::Truncated);
+            chunks.push(ChatChunk::Truncated);
         }
         let count = |tokens| u64::try_from(tokens).unwrap_or(u64::MAX);
-        pieces.push(Piece::Usage {
+        chunks.push(ChatChunk::Usage {
             input: count(self.prompt),
             output: count(self.written()),
         });
-        for piece in pieces {
-            self.sender.send(Output::Piece(piece));
+        for chunk in chunks {
+            self.sender.send(Output::Chunk(chunk));
         }
         true
     }

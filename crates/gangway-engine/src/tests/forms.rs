@@ -175,7 +175,7 @@ async fn a_schema_that_cannot_be_followed_is_an_error_and_nothing_else() {
             ..question("Do something.")
         };
         let outcome = match bench.model.chat(request).await {
-            Ok(pieces) => Answer::of(pieces).await.map(|_| ()),
+            Ok(chunks) => Answer::of(chunks).await.map(|_| ()),
             Err(error) => Err(error),
         };
         if let Err(error) = outcome {

@@ -18,7 +18,7 @@ use std::{
 use futures_util::StreamExt as _;
 use gangway_embedded::{Settings, Source};
 use gangway_models::{
-    ChatRequest, Message, ModelError, Piece, Pieces, ToolCall, weights::WeightsStore,
+    ChatChunk, ChatRequest, ChatStream, Message, ModelError, ToolCall, weights::WeightsStore,
 };
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ struct Named {
 }
 
 impl Named {
-    async fn chat(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+    async fn chat(&self, request: ChatRequest) -> Result<ChatStream<'static>, ModelError> {
         let source = Source::find(&self.store, request.model.as_deref())?;
         self.llama.chat(request, source).await
     }
@@ -110,13 +110,13 @@ impl Bench {
         std::os::unix::fs::symlink(weights(), self.path(name)).unwrap();
     }
 
-    async fn start(&self, request: ChatRequest) -> Pieces<'static> {
+    async fn start(&self, request: ChatRequest) -> ChatStream<'static> {
         self.model.chat(request).await.unwrap()
     }
 
     async fn ask(&self, request: ChatRequest) -> Answer {
-        let pieces = self.start(request).await;
-        Answer::of(pieces).await.unwrap()
+        let chunks = self.start(request).await;
+        Answer::of(chunks).await.unwrap()
     }
 
     async fn refusal(&self, request: ChatRequest) -> ModelError {
@@ -138,20 +138,20 @@ struct Answer {
 }
 
 impl Answer {
-    async fn of(mut pieces: Pieces<'static>) -> Result<Self, ModelError> {
+    async fn of(mut chunks: ChatStream<'static>) -> Result<Self, ModelError> {
         let mut answer = Self::default();
-        while let Some(piece) = pieces.next().await {
+        while let Some(chunk) = chunks.next().await {
             assert_eq!(answer.usage, (0, 0), "the usage comes last");
-            match piece? {
-                Piece::Text(text) => answer.text.push_str(&text),
-                Piece::ToolCall(call) => answer.calls.push(call),
-                Piece::Notice(notice) => {
+            match chunk? {
+                ChatChunk::Text(text) => answer.text.push_str(&text),
+                ChatChunk::ToolCall(call) => answer.calls.push(call),
+                ChatChunk::Notice(notice) => {
                     assert_eq!(answer.text, "", "a notice comes first");
                     answer.notices.push(notice);
                 }
-                Piece::Passed(passed) => panic!("the engine passes nothing on: {passed:?}"),
-                Piece::Truncated => answer.truncated = true,
-                Piece::Usage { input, output } => answer.usage = (input, output),
+                ChatChunk::Passed(passed) => panic!("the engine passes nothing on: {passed:?}"),
+                ChatChunk::Truncated => answer.truncated = true,
+                ChatChunk::Usage { input, output } => answer.usage = (input, output),
             }
         }
         assert_ne!(answer.usage, (0, 0), "there is a usage");

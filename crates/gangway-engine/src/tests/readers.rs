@@ -6,10 +6,10 @@ use gangway_models::Failure;
 use super::*;
 
 /// Reads until there are this many texts, and keeps the rest for later.
-async fn some(pieces: &mut Pieces<'static>, count: usize) {
+async fn some(chunks: &mut ChatStream<'static>, count: usize) {
     for _ in 0..count {
-        let piece = pieces.next().await.unwrap().unwrap();
-        assert!(matches!(piece, Piece::Text(_)), "{piece:?}");
+        let chunk = chunks.next().await.unwrap().unwrap();
+        assert!(matches!(chunk, ChatChunk::Text(_)), "{chunk:?}");
     }
 }
 

@@ -14,7 +14,8 @@ use std::{
 use futures_util::StreamExt as _;
 use gangway_embedded::{Embedded, Program, Settings};
 use gangway_models::{
-    ChatRequest, Failure, Message, ModelError, Piece, Pieces, Provider as _, weights::WeightsStore,
+    ChatChunk, ChatRequest, ChatStream, Failure, Message, ModelError, Provider as _,
+    weights::WeightsStore,
 };
 use tempfile::TempDir;
 
@@ -45,7 +46,7 @@ impl Bench {
         Self { folder, models }
     }
 
-    async fn start(&self, request: ChatRequest) -> Pieces<'static> {
+    async fn start(&self, request: ChatRequest) -> ChatStream<'static> {
         self.models.chat(request).await.unwrap()
     }
 
@@ -54,10 +55,10 @@ impl Bench {
     }
 }
 
-async fn text(mut pieces: Pieces<'static>) -> Result<String, ModelError> {
+async fn text(mut chunks: ChatStream<'static>) -> Result<String, ModelError> {
     let mut text = String::new();
-    while let Some(piece) = pieces.next().await {
-        if let Piece::Text(more) = piece? {
+    while let Some(chunk) = chunks.next().await {
+        if let ChatChunk::Text(more) = chunk? {
             text.push_str(&more);
         }
     }
@@ -191,12 +192,12 @@ async fn a_slow_reader_delays_no_other_and_loses_nothing() {
         ..Settings::default()
     });
     let slow = bench.start(story(160)).await;
-    // Its unread pieces fill the window, and then there is room for another one.
+    // Its unread chunks fill the window, and then there is room for another one.
     assert!(bench.ask(capital()).await.contains("Paris"));
     let mut count = 0;
-    let mut pieces = slow;
-    while let Some(piece) = pieces.next().await {
-        if let Piece::Usage { output, .. } = piece.unwrap() {
+    let mut chunks = slow;
+    while let Some(chunk) = chunks.next().await {
+        if let ChatChunk::Usage { output, .. } = chunk.unwrap() {
             count = output;
         }
     }

@@ -83,7 +83,7 @@ mod tests {
     use futures_util::future::BoxFuture;
 
     use crate::{
-        ChatRequest, ModelError, Pieces,
+        ChatRequest, ChatStream, ModelError,
         registry::{Health, Spec},
     };
 
@@ -95,7 +95,7 @@ mod tests {
             unreachable!()
         }
 
-        fn chat(&self, _: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+        fn chat(&self, _: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
             unreachable!()
         }
     }

@@ -14,7 +14,7 @@ use std::{
 use futures_util::{Stream, StreamExt};
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::{Failure, ModelError, Piece, Pieces};
+use crate::{ChatChunk, ChatStream, Failure, ModelError};
 
 const SECONDS: usize = 60;
 
@@ -111,21 +111,21 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn watch(self, pieces: Pieces<'static>) -> Pieces<'static> {
-        Watched { pieces, run: self }.boxed()
+    pub(super) fn watch(self, chunks: ChatStream<'static>) -> ChatStream<'static> {
+        Watched { chunks, run: self }.boxed()
     }
 
     pub(super) fn failed(mut self, error: &ModelError) {
         self.outcome = Outcome::Failed(error.failure);
     }
 
-    fn see(&mut self, piece: Option<&Result<Piece, ModelError>>) {
-        match piece {
-            Some(Ok(Piece::Text(_) | Piece::ToolCall(_))) => self.meter.token(),
-            Some(Ok(Piece::Usage { input, output })) => {
+    fn see(&mut self, chunk: Option<&Result<ChatChunk, ModelError>>) {
+        match chunk {
+            Some(Ok(ChatChunk::Text(_) | ChatChunk::ToolCall(_))) => self.meter.token(),
+            Some(Ok(ChatChunk::Usage { input, output })) => {
                 (self.input, self.output) = (*input, *output);
             }
-            Some(Ok(Piece::Notice(_) | Piece::Passed(_) | Piece::Truncated)) => {}
+            Some(Ok(ChatChunk::Notice(_) | ChatChunk::Passed(_) | ChatChunk::Truncated)) => {}
             Some(Err(error)) => self.outcome = Outcome::Failed(error.failure),
             None if self.outcome == Outcome::Cancelled => self.outcome = Outcome::Done,
             None => {}
@@ -146,17 +146,17 @@ impl Drop for Run {
 }
 
 struct Watched {
-    pieces: Pieces<'static>,
+    chunks: ChatStream<'static>,
     run: Run,
 }
 
 impl Stream for Watched {
-    type Item = Result<Piece, ModelError>;
+    type Item = Result<ChatChunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let polled = self.pieces.poll_next_unpin(context);
-        if let Poll::Ready(piece) = &polled {
-            self.run.see(piece.as_ref());
+        let polled = self.chunks.poll_next_unpin(context);
+        if let Poll::Ready(chunk) = &polled {
+            self.run.see(chunk.as_ref());
         }
         polled
     }

@@ -21,7 +21,7 @@ pub use meter::{Activity, Outcome, RequestEnd};
 use parking_lot::RwLock;
 use tokio::sync::Mutex;
 
-use crate::{ChatRequest, Failure, ModelError, Pieces, Provider, ToolChoice, prompt_tools};
+use crate::{ChatRequest, ChatStream, Failure, ModelError, Provider, ToolChoice, prompt_tools};
 
 /// The timeout of a health check.
 const LOOK: Duration = Duration::from_secs(2);
@@ -234,7 +234,10 @@ impl Provider for Registry {
         .boxed()
     }
 
-    fn chat(&self, mut request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(
+        &self,
+        mut request: ChatRequest,
+    ) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         async move {
             let (instance, model) = self.pick(request.model.as_deref()).await?;
             request.model = model.or_else(|| instance.spec.model.clone());
@@ -252,8 +255,8 @@ impl Provider for Registry {
             }
             let run = self.meter.begin(&instance.spec.id);
             match instance.provider().chat(request).await {
-                Ok(pieces) if message => Ok(run.watch(prompt_tools::find_calls(pieces, forced))),
-                Ok(pieces) => Ok(run.watch(pieces)),
+                Ok(chunks) if message => Ok(run.watch(prompt_tools::find_calls(chunks, forced))),
+                Ok(chunks) => Ok(run.watch(chunks)),
                 Err(error) => {
                     run.failed(&error);
                     Err(error)

@@ -2,21 +2,21 @@
 
 use futures_util::StreamExt;
 use gangway_models::{
-    ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall, anthropic::Anthropic,
+    ChatChunk, ChatRequest, Failure, Message, ModelError, Provider, ToolCall, anthropic::Anthropic,
 };
 use serde_json::{Value, json};
 
 use super::{ONCE, fake::Fake};
 
-async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
+async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<ChatChunk>, ModelError> {
     let provider = Anthropic::new(
         &fake.start().await,
         Some("sk-ant".into()),
         Some("claude".into()),
     )
     .retrying(ONCE);
-    let pieces: Vec<_> = provider.chat(request).await?.collect().await;
-    pieces.into_iter().collect()
+    let chunks: Vec<_> = provider.chat(request).await?.collect().await;
+    chunks.into_iter().collect()
 }
 
 fn event(value: Value) -> String {
@@ -44,7 +44,7 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
     .map(event)
     .into();
     let chunks: Vec<&str> = events.iter().map(String::as_str).collect();
-    let pieces = chat(&Fake::streams(&chunks), ChatRequest::default())
+    let chunks = chat(&Fake::streams(&chunks), ChatRequest::default())
         .await
         .unwrap();
     let call = ToolCall {
@@ -53,14 +53,14 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
         arguments: json!({ "a": 1 }),
     };
     let expected = [
-        Piece::Text("Let me see".into()),
-        Piece::ToolCall(call),
-        Piece::Usage {
+        ChatChunk::Text("Let me see".into()),
+        ChatChunk::ToolCall(call),
+        ChatChunk::Usage {
             input: 9,
             output: 20,
         },
     ];
-    assert_eq!(pieces, expected);
+    assert_eq!(chunks, expected);
 }
 
 #[tokio::test]
@@ -73,15 +73,15 @@ async fn tokens_from_the_cache_count_as_read_and_are_distinguished() {
     ]
     .map(event);
     let chunks = events.each_ref().map(String::as_str);
-    let pieces = chat(&Fake::streams(&chunks), ChatRequest::default())
+    let chunks = chat(&Fake::streams(&chunks), ChatRequest::default())
         .await
         .unwrap();
-    let [Piece::Passed(passed), used] = pieces.as_slice() else {
-        panic!("{pieces:?}");
+    let [ChatChunk::Passed(passed), used] = chunks.as_slice() else {
+        panic!("{chunks:?}");
     };
     let details = json!({ "prompt_tokens_details": { "cached_tokens": 40 } });
     assert_eq!(json!(passed.usage), details);
-    let all = Piece::Usage {
+    let all = ChatChunk::Usage {
         input: 48,
         output: 2,
     };

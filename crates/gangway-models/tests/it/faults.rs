@@ -1,7 +1,7 @@
 //! Faults of providers on the wire, and how each API handles them.
 
 use futures_util::StreamExt;
-use gangway_models::{ChatRequest, Failure, Piece};
+use gangway_models::{ChatChunk, ChatRequest, Failure};
 use serde_json::json;
 
 use super::{
@@ -9,17 +9,17 @@ use super::{
     wires::{WIRES, Wire},
 };
 
-fn half() -> Vec<Piece> {
-    vec![Piece::Text("half".into())]
+fn half() -> Vec<ChatChunk> {
+    vec![ChatChunk::Text("half".into())]
 }
 
 #[tokio::test]
 async fn a_provider_that_stops_responding_times_out_and_its_output_is_kept() {
     for wire in WIRES {
-        let (pieces, error) = wire
+        let (chunks, error) = wire
             .chat(&Fake::streams(&[&wire.text("half")]).then_silent())
             .await;
-        assert_eq!(pieces, half(), "{wire:?}");
+        assert_eq!(chunks, half(), "{wire:?}");
         let error = error.unwrap();
         assert_eq!(error.failure, Failure::Timeout, "{wire:?}: {error}");
         // It may be working on the response: no retry.
@@ -48,8 +48,8 @@ async fn a_stream_that_ends_anywhere_in_an_event_keeps_what_was_whole() {
         let spoken = next.find("gr").unwrap();
         for cut in [1, spoken].into_iter().chain(spoken + 3..inside).step_by(2) {
             let fake = Fake::streams_bytes(&[first.as_bytes(), &next.as_bytes()[..cut]]);
-            let (pieces, error) = wire.chat(&fake).await;
-            assert_eq!(pieces, half(), "{wire:?} {cut}");
+            let (chunks, error) = wire.chat(&fake).await;
+            assert_eq!(chunks, half(), "{wire:?} {cut}");
             let error = error.unwrap_or_else(|| panic!("{wire:?} {cut}"));
             assert_eq!(error.failure, Failure::Failed, "{wire:?} {cut}");
         }
@@ -69,15 +69,15 @@ async fn a_tool_call_that_breaks_off_is_no_call() {
         let whole = call.trim_end().len();
         for cut in (1..whole).step_by(29) {
             let fake = Fake::streams(&[&wire.text("half"), &call[..cut]]);
-            let (pieces, error) = wire.chat(&fake).await;
-            assert_eq!(pieces, half(), "{wire:?} {cut}");
+            let (chunks, error) = wire.chat(&fake).await;
+            assert_eq!(chunks, half(), "{wire:?} {cut}");
             assert!(error.is_some(), "{wire:?} {cut}");
         }
         let fake = Fake::streams(&[&wire.text("half"), &call, &wire.end()]);
-        let (pieces, error) = wire.chat(&fake).await;
+        let (chunks, error) = wire.chat(&fake).await;
         assert!(error.is_none(), "{wire:?}: {error:?}");
-        let Piece::ToolCall(call) = &pieces[1] else {
-            panic!("{wire:?}: {pieces:?}");
+        let ChatChunk::ToolCall(call) = &chunks[1] else {
+            panic!("{wire:?}: {chunks:?}");
         };
         assert_eq!(call.arguments, json!({ "path": "a/long/enough/path" }));
     }
@@ -87,10 +87,10 @@ async fn a_tool_call_that_breaks_off_is_no_call() {
 async fn a_server_that_ends_without_a_reason_has_made_its_calls_all_the_same() {
     let call = Wire::OpenAi.call(&json!({ "a": 1 })).concat();
     let fake = Fake::streams(&[&call, "data: [DONE]\n\n"]);
-    let (pieces, error) = Wire::OpenAi.chat(&fake).await;
+    let (chunks, error) = Wire::OpenAi.chat(&fake).await;
     assert!(
-        matches!(&pieces[..], [Piece::ToolCall(_)]),
-        "{pieces:?} {error:?}"
+        matches!(&chunks[..], [ChatChunk::ToolCall(_)]),
+        "{chunks:?} {error:?}"
     );
 }
 
@@ -111,8 +111,8 @@ async fn lines_that_make_no_sense_end_the_answer_with_a_word() {
         (Wire::Ollama, "{\"message\":7}\n"),
     ] {
         let fake = Fake::streams(&[&wire.text("half"), wrong, &wire.end()]);
-        let (pieces, error) = wire.chat(&fake).await;
-        assert_eq!(pieces, half(), "{wire:?} {wrong:?}");
+        let (chunks, error) = wire.chat(&fake).await;
+        assert_eq!(chunks, half(), "{wire:?} {wrong:?}");
         let error = error.unwrap();
         assert_eq!(error.failure, Failure::Failed);
         assert!(error.message.contains("not a chat stream"), "{error}");
@@ -121,8 +121,8 @@ async fn lines_that_make_no_sense_end_the_answer_with_a_word() {
     for wire in WIRES {
         let text = wire.text("half");
         let fake = Fake::streams_bytes(&[text.as_bytes(), b"data: \xff\xfe\n\n"]);
-        let (pieces, error) = wire.chat(&fake).await;
-        assert_eq!((pieces, error.is_some()), (half(), true), "{wire:?}");
+        let (chunks, error) = wire.chat(&fake).await;
+        assert_eq!((chunks, error.is_some()), (half(), true), "{wire:?}");
     }
 }
 
@@ -149,12 +149,12 @@ async fn what_a_stream_may_hold_besides_is_passed_over() {
         ),
     ] {
         let fake = Fake::streams(&[harmless, &wire.text("half"), harmless, &wire.end()]);
-        let (pieces, error) = wire.chat(&fake).await;
+        let (chunks, error) = wire.chat(&fake).await;
         assert!(error.is_none(), "{wire:?} {harmless:?}: {error:?}");
         // Unknown fields are passed through.
-        let message = pieces
+        let message = chunks
             .iter()
-            .find(|piece| !matches!(piece, Piece::Passed(_)));
+            .find(|chunk| !matches!(chunk, ChatChunk::Passed(_)));
         assert_eq!(message, half().first(), "{wire:?}");
     }
 }
@@ -176,9 +176,9 @@ async fn a_refusal_is_reported_by_type_with_the_requested_delay() {
             (403, None, page, Failure::Unauthorized),
         ] {
             let headers: Vec<_> = wait.map(|wait| ("retry-after", wait)).into_iter().collect();
-            let (pieces, error) = wire.chat(&Fake::answers(status, &headers, body)).await;
+            let (chunks, error) = wire.chat(&Fake::answers(status, &headers, body)).await;
             let error = error.unwrap();
-            assert!(pieces.is_empty(), "{wire:?} {status}");
+            assert!(chunks.is_empty(), "{wire:?} {status}");
             assert_eq!(error.failure, failure, "{wire:?}: {error}");
             let seconds = error.retry_after.map(|wait| wait.as_secs());
             match wait {
@@ -188,9 +188,9 @@ async fn a_refusal_is_reported_by_type_with_the_requested_delay() {
             }
         }
         // An HTML page, as a slightly wrong URL gives.
-        let (pieces, error) = wire.chat(&Fake::answers(200, &[], page)).await;
+        let (chunks, error) = wire.chat(&Fake::answers(200, &[], page)).await;
         let error = error.unwrap();
-        assert!(pieces.is_empty() && error.failure == Failure::Failed);
+        assert!(chunks.is_empty() && error.failure == Failure::Failed);
         assert!(error.message.contains("not a chat stream"), "{error}");
     }
 }
@@ -207,15 +207,15 @@ fn peak_mib() -> u64 {
 #[tokio::test]
 async fn an_answer_without_end_is_cancelled_and_takes_no_memory() {
     for wire in WIRES {
-        let piece = wire.text(&"on and on ".repeat(2000));
-        let base = Fake::streams(&[&piece]).without_end().start().await;
+        let chunk = wire.text(&"on and on ".repeat(2000));
+        let base = Fake::streams(&[&chunk]).without_end().start().await;
         let provider = wire.at(&base);
         let before = peak_mib();
         let mut stream = provider.chat(ChatRequest::default()).await.unwrap();
         let mut bytes = 0;
         let error = loop {
             match stream.next().await.unwrap() {
-                Ok(Piece::Text(text)) => bytes += text.len(),
+                Ok(ChatChunk::Text(text)) => bytes += text.len(),
                 Ok(other) => panic!("{other:?}"),
                 Err(error) => break error,
             }

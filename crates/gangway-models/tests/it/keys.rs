@@ -1,6 +1,6 @@
 //! Providers that repeat the key that they were sent.
 
-use gangway_models::{ChatRequest, Piece};
+use gangway_models::{ChatChunk, ChatRequest};
 use serde_json::json;
 
 use super::{
@@ -37,12 +37,12 @@ async fn a_key_that_an_answer_repeats_is_taken_out_of_text_calls_and_lists() {
         events.extend(wire.call(&json!({ "path": format!("x{KEY}") })));
         events.extend([wire.text(" and so on"), wire.end()]);
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
-        let (pieces, error) = wire.chat(&Fake::streams(&events)).await;
+        let (chunks, error) = wire.chat(&Fake::streams(&events)).await;
         assert!(error.is_none(), "{wire:?}: {error:?}");
-        let shown = format!("{pieces:?}");
+        let shown = format!("{chunks:?}");
         assert!(!shown.contains(a) && !shown.contains(b), "{shown}");
-        let text = pieces.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str()),
+        let text = chunks.iter().filter_map(|chunk| match chunk {
+            ChatChunk::Text(text) => Some(text.as_str()),
             _ => None,
         });
         assert_eq!(text.collect::<String>(), "You are [key] and so on");

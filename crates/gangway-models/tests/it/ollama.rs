@@ -2,16 +2,16 @@
 
 use futures_util::StreamExt;
 use gangway_models::{
-    ChatRequest, Message, ModelError, Piece, Provider, ToolCall, ToolSpec, ollama::Ollama,
+    ChatChunk, ChatRequest, Message, ModelError, Provider, ToolCall, ToolSpec, ollama::Ollama,
 };
 use serde_json::json;
 
 use super::{ONCE, fake::Fake};
 
-async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
+async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<ChatChunk>, ModelError> {
     let provider = Ollama::new(&fake.start().await, None, Some("llama3.2".into())).retrying(ONCE);
-    let pieces: Vec<_> = provider.chat(request).await?.collect().await;
-    pieces.into_iter().collect()
+    let chunks: Vec<_> = provider.chat(request).await?.collect().await;
+    chunks.into_iter().collect()
 }
 
 #[tokio::test]
@@ -33,9 +33,9 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
         messages: vec![Message::User("go".into())],
         ..ChatRequest::default()
     };
-    let pieces = chat(&fake, request).await.unwrap();
-    let Piece::ToolCall(made) = &pieces[2] else {
-        panic!("{pieces:?}");
+    let chunks = chat(&fake, request).await.unwrap();
+    let ChatChunk::ToolCall(made) = &chunks[2] else {
+        panic!("{chunks:?}");
     };
     // Ollama's calls have no ids, so each gets a unique one.
     let call = ToolCall {
@@ -45,15 +45,15 @@ async fn an_answer_with_a_tool_call_and_its_tokens_is_parsed() {
     };
     assert!(made.id.len() > 10, "{made:?}");
     let expected = [
-        Piece::Text("Let me ".into()),
-        Piece::Text("see".into()),
-        Piece::ToolCall(call),
-        Piece::Usage {
+        ChatChunk::Text("Let me ".into()),
+        ChatChunk::Text("see".into()),
+        ChatChunk::ToolCall(call),
+        ChatChunk::Usage {
             input: 12,
             output: 5,
         },
     ];
-    assert_eq!(pieces, expected);
+    assert_eq!(chunks, expected);
     let asked = &fake.asked()[0];
     assert_eq!(
         (&asked["model"], &asked["options"]["temperature"]),

@@ -1,21 +1,22 @@
 //! OpenAI's API, as servers in the wild implement it.
 use futures_util::StreamExt;
 use gangway_models::{
-    ChatRequest, Failure, Message, ModelError, Piece, Provider, ToolCall, ToolSpec, openai::OpenAi,
+    ChatChunk, ChatRequest, Failure, Message, ModelError, Provider, ToolCall, ToolSpec,
+    openai::OpenAi,
 };
 use serde_json::json;
 
 use super::{ONCE, fake::Fake};
 
-async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<Piece>, ModelError> {
+async fn chat(fake: &Fake, request: ChatRequest) -> Result<Vec<ChatChunk>, ModelError> {
     let provider = OpenAi::new(
         &fake.start().await,
         Some("sk-secret".into()),
         Some("m".into()),
     )
     .retrying(ONCE);
-    let pieces: Vec<_> = provider.chat(request).await?.collect().await;
-    pieces.into_iter().collect()
+    let chunks: Vec<_> = provider.chat(request).await?.collect().await;
+    chunks.into_iter().collect()
 }
 
 fn event(value: serde_json::Value) -> String {
@@ -57,7 +58,7 @@ async fn a_tool_call_in_chunks_becomes_one_call() {
     };
     assert_eq!(
         chat(&fake, request).await.unwrap(),
-        [Piece::ToolCall(expected)]
+        [ChatChunk::ToolCall(expected)]
     );
     assert_eq!(fake.asked()[0]["tools"][0]["function"]["name"], "look");
 }
@@ -143,7 +144,7 @@ async fn text_that_is_cut_in_the_middle_of_a_character_arrives_whole() {
         let fake = Fake::streams_bytes(&[&bytes[..cut], &bytes[cut..]]);
         assert_eq!(
             chat(&fake, ChatRequest::default()).await.unwrap(),
-            [Piece::Text("grüße 🛳️".into())],
+            [ChatChunk::Text("grüße 🛳️".into())],
             "{cut}"
         );
     }
@@ -155,14 +156,14 @@ async fn text_and_usage_in_one_event_are_both_handled() {
         "choices": [{ "delta": { "content": "hi" }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
     }));
-    let pieces = chat(&Fake::streams(&[&both]), ChatRequest::default())
+    let chunks = chat(&Fake::streams(&[&both]), ChatRequest::default())
         .await
         .unwrap();
     assert_eq!(
-        pieces,
+        chunks,
         [
-            Piece::Text("hi".into()),
-            Piece::Usage {
+            ChatChunk::Text("hi".into()),
+            ChatChunk::Usage {
                 input: 3,
                 output: 1
             }

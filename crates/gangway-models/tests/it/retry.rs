@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use gangway_models::{
-    ChatRequest, Failure, ModelError, Piece, Provider, openai::OpenAi, remote::Retry,
+    ChatChunk, ChatRequest, Failure, ModelError, Provider, openai::OpenAi, remote::Retry,
 };
 
 use super::fake::Fake;
@@ -12,17 +12,17 @@ use super::fake::Fake;
 const ANSWER: &str =
     "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n";
 
-async fn chat_at(base: &str) -> Result<Vec<Piece>, ModelError> {
+async fn chat_at(base: &str) -> Result<Vec<ChatChunk>, ModelError> {
     let retry = Retry {
         times: 2,
         pause: Duration::from_millis(1),
     };
     let provider = OpenAi::new(base, None, Some("m".into())).retrying(retry);
-    let pieces: Vec<_> = provider.chat(ChatRequest::default()).await?.collect().await;
-    pieces.into_iter().collect()
+    let chunks: Vec<_> = provider.chat(ChatRequest::default()).await?.collect().await;
+    chunks.into_iter().collect()
 }
 
-async fn chat(fake: &Fake) -> Result<Vec<Piece>, ModelError> {
+async fn chat(fake: &Fake) -> Result<Vec<ChatChunk>, ModelError> {
     chat_at(&fake.start().await).await
 }
 
@@ -33,7 +33,7 @@ async fn a_provider_that_refuses_for_a_moment_is_retried() {
             Fake::streams(&[ANSWER]).after(&[(status, &[]), (status, &[("retry-after", "0")])]);
         assert_eq!(
             chat(&fake).await.unwrap(),
-            [Piece::Text("hi".into())],
+            [ChatChunk::Text("hi".into())],
             "{status}"
         );
         assert_eq!(fake.asked().len(), 3, "{status}");

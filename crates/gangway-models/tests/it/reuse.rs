@@ -7,7 +7,7 @@ use std::sync::{
 
 use futures_util::TryStreamExt;
 use gangway_models::{
-    ChatRequest, Piece, Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi,
+    ChatChunk, ChatRequest, Provider, anthropic::Anthropic, ollama::Ollama, openai::OpenAi,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -52,9 +52,9 @@ async fn reuses(answer: &'static str, provider: impl FnOnce(&str) -> Box<dyn Pro
         }
     });
     for chats in 1..=CHATS {
-        let pieces = provider.chat(ChatRequest::default()).await.unwrap();
-        let pieces: Vec<Piece> = pieces.try_collect().await.unwrap();
-        assert!(pieces.contains(&Piece::Text("hi".into())));
+        let chunks = provider.chat(ChatRequest::default()).await.unwrap();
+        let chunks: Vec<ChatChunk> = chunks.try_collect().await.unwrap();
+        assert!(chunks.contains(&ChatChunk::Text("hi".into())));
         if connections.load(SeqCst) < chats {
             return;
         }

@@ -151,8 +151,8 @@ async fn a_failure_in_the_middle_keeps_the_text_and_ends_without_the_final_event
 
 #[tokio::test]
 async fn a_client_that_goes_away_ends_the_request_to_the_model() {
-    let piece = event(json!({ "choices": [{ "delta": { "content": "on and on " } }] }));
-    let server = server(&Fake::endless(piece.as_bytes())).await;
+    let chunk = event(json!({ "choices": [{ "delta": { "content": "on and on " } }] }));
+    let server = server(&Fake::endless(chunk.as_bytes())).await;
     let response = server
         .http
         .post(server.url("/v1/chat/completions"))

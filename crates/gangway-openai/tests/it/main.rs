@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use crate::server::TestServer;
 
 /// What OpenAI streams for some text.
-fn says(pieces: &[&str]) -> Fake {
-    let mut events: Vec<String> = pieces.iter().map(|text| Wire::OpenAi.text(text)).collect();
+fn says(chunks: &[&str]) -> Fake {
+    let mut events: Vec<String> = chunks.iter().map(|text| Wire::OpenAi.text(text)).collect();
     events.extend([
         event(json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] })),
         event(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 3 } })),

@@ -163,7 +163,7 @@ async fn info(state: &RemoteState, agent: &LiveAgent) -> ApiResult<RemoteAgentIn
         project_name: record.project,
         persona_slug: record.persona,
         tmux_session_name: record.tmux,
-        brain: record.brain,
+        backend: record.backend,
         created_at: record.created_at,
         last_active_at,
         ended_at: record.ended_at,

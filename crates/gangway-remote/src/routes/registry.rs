@@ -43,7 +43,7 @@ pub async fn list_projects(registry: &Registry) -> gangway_core::Result<ProjectL
     });
     Ok(ProjectList {
         projects: projects.collect(),
-        brains: registry.brains().to_vec(),
+        backends: registry.backends().to_vec(),
     })
 }
 

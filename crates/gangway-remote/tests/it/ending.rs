@@ -90,7 +90,7 @@ async fn administrators_list_and_end_agents() {
         ("agent_id", json!(made.id)),
         ("alive", json!(true)),
         ("attached", json!(true)),
-        ("brain", json!("builtin")),
+        ("backend", json!("builtin")),
         ("state", json!("complete")),
         ("ended_at", Value::Null),
     ] {

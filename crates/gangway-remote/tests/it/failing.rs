@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangway_remote::config::BrainConfig;
+use gangway_remote::config::BackendConfig;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -59,17 +59,17 @@ async fn a_process_that_ends_before_it_is_ready_is_a_server_error() {
 }
 
 #[tokio::test]
-async fn a_brain_that_cannot_be_started_is_a_server_error() {
+async fn a_backend_that_cannot_be_started_is_a_server_error() {
     let remote = Yard::with(Model::says(&["Hi."]), |config| {
-        let brain = BrainConfig {
+        let backend = BackendConfig {
             acp: Some(vec!["/nothing/is/here".into()]),
             terminal: None,
             env: [].into(),
             prompt: None,
             quiet_ms: 100,
         };
-        config.remote_agents.brains.insert("odd".into(), brain);
-        config.projects.get_mut("shop").unwrap().brain = Some("odd".into());
+        config.remote_agents.backends.insert("odd".into(), backend);
+        config.projects.get_mut("shop").unwrap().backend = Some("odd".into());
     })
     .await;
     let before = remote.stock();

@@ -1,6 +1,6 @@
 //! An agent continues in a fresh context, with a summary, and its users notice nothing but a line.
 
-use gangway_remote::config::BrainConfig;
+use gangway_remote::config::BackendConfig;
 use gangway_testing::eventually;
 use reqwest::Method;
 use serde_json::json;
@@ -55,15 +55,18 @@ async fn an_agent_that_is_asked_to_continues_with_a_summary_under_the_same_id_an
 #[tokio::test]
 async fn a_terminal_program_cannot_be_asked() {
     let remote = Yard::with(Model::says(&["Not asked."]), |config| {
-        let brain = BrainConfig {
+        let backend = BackendConfig {
             acp: None,
             terminal: Some(vec!["cat".into()]),
             env: [].into(),
             prompt: None,
             quiet_ms: 100,
         };
-        config.remote_agents.brains.insert("other".into(), brain);
-        config.projects.get_mut("shop").unwrap().brain = Some("other".into());
+        config
+            .remote_agents
+            .backends
+            .insert("other".into(), backend);
+        config.projects.get_mut("shop").unwrap().backend = Some("other".into());
         config.remote_agents.creation_timeout_seconds = 2;
     })
     .await;

@@ -62,7 +62,7 @@ impl RemoteServer for TestServer {
     fn settings(shop: PathBuf, personas: [Persona; 2]) -> Config {
         let shop = ProjectConfig {
             folder: shop,
-            brain: None,
+            backend: None,
             model: None,
             mcp_servers: None,
         };

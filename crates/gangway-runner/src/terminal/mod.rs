@@ -78,7 +78,7 @@ impl Terminal {
         quiet_ms: u64,
     ) -> Result<Self, String> {
         if command.is_empty() {
-            return Err("the brain has no `command`; add one in the settings".to_owned());
+            return Err("the backend has no `command`; add one in the settings".to_owned());
         }
         let program = Program::Started {
             command: command.to_vec(),
@@ -100,8 +100,9 @@ impl Terminal {
         prompt: Option<&str>,
         quiet_ms: u64,
     ) -> Result<Self, String> {
-        let wrong =
-            |error| format!("the `prompt` of the brain is not a valid regular expression: {error}");
+        let wrong = |error| {
+            format!("the `prompt` of the backend is not a valid regular expression: {error}")
+        };
         Ok(Self {
             program,
             prompt: prompt.map(Regex::new).transpose().map_err(wrong)?,

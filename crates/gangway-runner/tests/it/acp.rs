@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_runner::wire::{Brain, FromRunner, ToRunner, TurnEvent};
+use gangway_runner::wire::{Backend, FromRunner, ToRunner, TurnEvent};
 use gangway_testing::runner::{Connection, Server, text_of};
 use serde_json::json;
 
@@ -25,17 +25,17 @@ pub fn example(name: &str) -> String {
     program.to_str().unwrap().to_owned()
 }
 
-pub fn brain(arguments: &[&str]) -> Brain {
+pub fn backend(arguments: &[&str]) -> Backend {
     let mut command = vec![example("acp_agent")];
     command.extend(arguments.iter().map(|one| (*one).to_owned()));
     let env = BTreeMap::from([("TRIAL".to_owned(), "1".to_owned())]);
-    Brain::Acp { command, env }
+    Backend::Acp { command, env }
 }
 
 async fn start(arguments: &[&str]) -> (Server, Running, Connection) {
     let server = Server::start();
     let running = Running::start(&server, Model::new().0);
-    let connection = server.ready(brain(arguments)).await;
+    let connection = server.ready(backend(arguments)).await;
     (server, running, connection)
 }
 
@@ -225,18 +225,18 @@ async fn junk_on_its_output_and_errors_of_its_own_are_survived() {
 
 #[tokio::test]
 async fn an_agent_that_ends_before_it_is_ready_is_reported_with_its_last_output() {
-    for (brain, wanted) in [
-        (brain(&["--die"]), "no such model: nonesuch"),
-        (brain(&["--login"]), "With a browser, With an API key"),
+    for (backend, wanted) in [
+        (backend(&["--die"]), "no such model: nonesuch"),
+        (backend(&["--login"]), "With a browser, With an API key"),
         (
-            Brain::Acp {
+            Backend::Acp {
                 command: vec!["/nowhere/agent".into()],
                 env: BTreeMap::new(),
             },
             "/nowhere/agent could not be started",
         ),
         (
-            Brain::Acp {
+            Backend::Acp {
                 command: vec!["/bin/echo".into(), "usage: none".into()],
                 env: BTreeMap::new(),
             },
@@ -246,7 +246,9 @@ async fn an_agent_that_ends_before_it_is_ready_is_reported_with_its_last_output(
         let server = Server::start();
         let running = Running::start(&server, Model::new().0);
         let mut connection = server.accept().await;
-        connection.welcome(Some(server.setup(brain)), 0, None).await;
+        connection
+            .welcome(Some(server.setup(backend)), 0, None)
+            .await;
         match connection.line().await {
             FromRunner::Broken { message } => assert!(message.contains(wanted), "{message}"),
             other => panic!("{other:?}"),
@@ -270,7 +272,7 @@ async fn nothing_is_left_of_an_agent_that_ends_or_never_was_ready() {
     let server = Server::start();
     let running = Running::start(&server, Model::new().0);
     let mut connection = server.accept().await;
-    let setup = server.setup(brain(&["--silent", &marker]));
+    let setup = server.setup(backend(&["--silent", &marker]));
     connection.welcome(Some(setup), 0, None).await;
     until(&marker, 1).await;
     connection.send(ToRunner::End).await;

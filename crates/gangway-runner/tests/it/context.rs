@@ -1,11 +1,11 @@
 //! An agent's instructions, and compacting of its context.
 
-use gangway_models::{Message, Piece};
-use gangway_runner::wire::{Brain, ContextLimits, FromRunner, ToRunner, TurnEvent};
+use gangway_models::{ChatChunk, Message};
+use gangway_runner::wire::{Backend, ContextLimits, FromRunner, ToRunner, TurnEvent};
 use gangway_testing::runner::{Connection, Server, text_of};
 
 use crate::{
-    acp::{ask, brain},
+    acp::{ask, backend},
     model::{Answers, Model},
     running::Running,
 };
@@ -14,10 +14,10 @@ const GUARDRAILS: &str = "Never promise a refund.";
 
 type Stage = (Server, Running);
 
-async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, Connection) {
+async fn start(backend: Backend, hand_over: Option<u8>) -> (Model, Answers, Stage, Connection) {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model.clone());
-    let mut setup = server.setup(brain);
+    let mut setup = server.setup(backend);
     setup.guardrails = Some(GUARDRAILS.into());
     setup.context = ContextLimits {
         warn_percent: vec![80, 95],
@@ -31,13 +31,13 @@ async fn start(brain: Brain, hand_over: Option<u8>) -> (Model, Answers, Stage, C
 
 /// An answer after which this much of the window of 1000 tokens is used.
 async fn answer(answers: &Answers, text: &str, used: u64) {
-    let pieces = answers.next().await;
-    pieces.send(Piece::Text(text.into())).await.unwrap();
-    let usage = Piece::Usage {
+    let chunks = answers.next().await;
+    chunks.send(ChatChunk::Text(text.into())).await.unwrap();
+    let usage = ChatChunk::Usage {
         input: used,
         output: 0,
     };
-    pieces.send(usage).await.unwrap();
+    chunks.send(usage).await.unwrap();
 }
 
 fn notices(all: &[TurnEvent]) -> Vec<String> {
@@ -55,7 +55,7 @@ fn sent(model: &Model) -> Vec<Message> {
 
 #[tokio::test]
 async fn guardrails_come_before_the_persona_for_the_built_in_loop_and_for_acp_agents() {
-    let (model, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    let (model, answers, _stage, mut connection) = start(Backend::Builtin, None).await;
     answer(&answers, "Hello", 10).await;
     ask(&mut connection, 1, "Hi").await;
     let Message::System(instructions) = &sent(&model)[0] else {
@@ -63,14 +63,14 @@ async fn guardrails_come_before_the_persona_for_the_built_in_loop_and_for_acp_ag
     };
     let wanted = format!("{GUARDRAILS}\n\nYou help.");
     assert!(instructions.starts_with(&wanted), "{instructions}");
-    let (_, _, _stage, mut connection) = start(brain(&[]), None).await;
+    let (_, _, _stage, mut connection) = start(backend(&[]), None).await;
     let all = ask(&mut connection, 1, "parts").await;
     assert!(text_of(&all).starts_with(&wanted), "{all:?}");
 }
 
 #[tokio::test]
 async fn each_threshold_of_the_window_puts_one_notice_into_the_conversation() {
-    let (_, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    let (_, answers, _stage, mut connection) = start(Backend::Builtin, None).await;
     let mut seen = Vec::new();
     for (turn, used) in (1..).zip([500, 810, 830, 960, 970]) {
         answer(&answers, "So.", used).await;
@@ -90,7 +90,7 @@ async fn each_threshold_of_the_window_puts_one_notice_into_the_conversation() {
 
 #[tokio::test]
 async fn a_full_window_is_compacted_into_a_summary_and_the_conversation_continues() {
-    let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
+    let (model, answers, _stage, mut connection) = start(Backend::Builtin, Some(90)).await;
     answer(&answers, "Eleven bikes.", 910).await;
     let all = ask(&mut connection, 1, "How many bikes?").await;
     assert_eq!(notices(&all).len(), 1, "{all:?}");
@@ -127,7 +127,7 @@ async fn a_full_window_is_compacted_into_a_summary_and_the_conversation_continue
 
 #[tokio::test]
 async fn an_acp_agent_compacts_its_context_in_a_new_session() {
-    let (_, _, _stage, mut connection) = start(brain(&["--load"]), Some(90)).await;
+    let (_, _, _stage, mut connection) = start(backend(&["--load"]), Some(90)).await;
     let all = ask(&mut connection, 1, "usage 95 100").await;
     assert_eq!(notices(&all).len(), 1, "{all:?}");
     let all = ask(&mut connection, 2, "parts").await;
@@ -143,7 +143,7 @@ async fn an_acp_agent_compacts_its_context_in_a_new_session() {
 
 #[tokio::test]
 async fn requested_compaction_happens_with_the_next_message() {
-    let (model, answers, _stage, mut connection) = start(Brain::Builtin, None).await;
+    let (model, answers, _stage, mut connection) = start(Backend::Builtin, None).await;
     answer(&answers, "Hello", 10).await;
     ask(&mut connection, 1, "Hi").await;
     connection.send(ToRunner::HandOver).await;
@@ -156,7 +156,7 @@ async fn requested_compaction_happens_with_the_next_message() {
 
 #[tokio::test]
 async fn without_a_summary_the_agent_continues_as_it_is_with_a_notice() {
-    let (model, answers, _stage, mut connection) = start(Brain::Builtin, Some(90)).await;
+    let (model, answers, _stage, mut connection) = start(Backend::Builtin, Some(90)).await;
     answer(&answers, "Hello", 900).await;
     ask(&mut connection, 1, "Hi").await;
     answer(&answers, " \n", 900).await;

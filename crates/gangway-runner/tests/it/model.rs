@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use gangway_core::{SessionId, Tool, ToolError, ToolName, Toolbox};
-use gangway_models::{ChatRequest, ModelError, Piece, Pieces, Provider};
+use gangway_models::{ChatChunk, ChatRequest, ChatStream, ModelError, Provider};
 use gangway_runner::{
     builtin::{BuiltinFactory, BuiltinParts, OwnTools},
     wire::Setup,
@@ -15,31 +15,31 @@ use tokio::sync::{Mutex as AsyncMutex, mpsc};
 /// Streams what the test sends; dropping the sender ends the response.
 #[derive(Clone)]
 pub struct Model {
-    answers: Arc<AsyncMutex<mpsc::Receiver<mpsc::Receiver<Piece>>>>,
+    answers: Arc<AsyncMutex<mpsc::Receiver<mpsc::Receiver<ChatChunk>>>>,
     pub asked: Arc<Mutex<Vec<ChatRequest>>>,
 }
 
-pub struct Answers(mpsc::Sender<mpsc::Receiver<Piece>>);
+pub struct Answers(mpsc::Sender<mpsc::Receiver<ChatChunk>>);
 
 impl Answers {
     /// The parts of the next response.
-    pub async fn next(&self) -> mpsc::Sender<Piece> {
-        let (pieces, receiver) = mpsc::channel(100_000);
+    pub async fn next(&self) -> mpsc::Sender<ChatChunk> {
+        let (chunks, receiver) = mpsc::channel(100_000);
         self.0.send(receiver).await.unwrap();
-        pieces
+        chunks
     }
 
     /// A complete response.
     pub async fn whole(&self, words: &[&str]) {
-        let pieces = self.next().await;
+        let chunks = self.next().await;
         for word in words {
-            pieces.send(Piece::Text((*word).into())).await.unwrap();
+            chunks.send(ChatChunk::Text((*word).into())).await.unwrap();
         }
-        let usage = Piece::Usage {
+        let usage = ChatChunk::Usage {
             input: 10,
             output: 2,
         };
-        pieces.send(usage).await.unwrap();
+        chunks.send(usage).await.unwrap();
     }
 }
 
@@ -63,14 +63,14 @@ impl Provider for Model {
         async { Some(1000) }.boxed()
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         async move {
             self.asked.lock().unwrap().push(request);
             let answer = self.answers.lock().await.recv().await;
-            let pieces = stream::unfold(answer.unwrap(), |mut answer| async {
+            let chunks = stream::unfold(answer.unwrap(), |mut answer| async {
                 Some((Ok(answer.recv().await?), answer))
             });
-            Ok(pieces.boxed())
+            Ok(chunks.boxed())
         }
         .boxed()
     }

@@ -1,7 +1,7 @@
 //! Tools of the session's open pages, which the server lists and calls.
 
-use gangway_models::{Message, Piece, ToolCall};
-use gangway_runner::wire::{Brain, PAGE_ARGUMENTS, PageTool, ToRunner, TurnEvent};
+use gangway_models::{ChatChunk, Message, ToolCall};
+use gangway_runner::wire::{Backend, PAGE_ARGUMENTS, PageTool, ToRunner, TurnEvent};
 use gangway_testing::runner::{Connection, Server, text_of};
 use serde_json::{Value, json};
 
@@ -30,14 +30,14 @@ async fn list(connection: &mut Connection, tools: Vec<PageTool>) {
 
 /// The model calls the tool of the page with each of these.
 async fn calls(answers: &Answers, all: &[Value]) {
-    let pieces = answers.next().await;
+    let chunks = answers.next().await;
     for (n, arguments) in all.iter().enumerate() {
         let call = ToolCall {
             id: format!("c{n}"),
             name: "page-notes__add".into(),
             arguments: arguments.clone(),
         };
-        pieces.send(Piece::ToolCall(call)).await.unwrap();
+        chunks.send(ChatChunk::ToolCall(call)).await.unwrap();
     }
 }
 
@@ -72,7 +72,7 @@ fn results(model: &Model) -> Vec<String> {
 async fn the_server_calls_the_tools_that_it_lists_and_the_model_gets_the_results() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     list(&mut connection, vec![add()]).await;
     calls(&answers, &[json!({ "a": 1 }), json!({ "a": 2 })]).await;
     answers.whole(&["Done."]).await;
@@ -104,7 +104,7 @@ async fn the_server_calls_the_tools_that_it_lists_and_the_model_gets_the_results
 async fn a_call_fails_with_its_connection_and_is_not_sent_over_the_next() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     list(&mut connection, vec![add()]).await;
     calls(&answers, &[json!({ "a": 1 })]).await;
     // While no server lists tools, a call fails at once.
@@ -137,7 +137,7 @@ async fn a_call_fails_with_its_connection_and_is_not_sent_over_the_next() {
 async fn a_stopped_turn_waits_for_no_page() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     list(&mut connection, vec![add()]).await;
     calls(&answers, &[json!({})]).await;
     connection.prompt(1, "add").await;
@@ -161,7 +161,7 @@ async fn a_stopped_turn_waits_for_no_page() {
 async fn arguments_that_are_too_large_are_not_sent() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     list(&mut connection, vec![add()]).await;
     calls(&answers, &[json!({ "a": "x".repeat(PAGE_ARGUMENTS) })]).await;
     answers.whole(&["Too large."]).await;
@@ -177,7 +177,7 @@ async fn arguments_that_are_too_large_are_not_sent() {
 async fn a_server_without_page_tools_and_messages_of_a_newer_one_change_nothing() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     connection
         .raw(r#"{"type":"of_a_newer_version","n":[1,{"a":2}]}"#)
         .await;

@@ -3,7 +3,7 @@
 use gangway_runner::wire::{FromRunner, ToRunner};
 use gangway_testing::{eventually, runner::Server, tmux::Tmux};
 
-use crate::acp::{brain, example};
+use crate::acp::{backend, example};
 
 /// A runner for this server, in its own session.
 pub fn in_tmux(server: &Server) -> Tmux {
@@ -21,7 +21,7 @@ async fn shows(tmux: &Tmux, text: &str) {
 async fn a_conversation_is_seen_and_joined_in_the_pane() {
     let server = Server::start();
     let tmux = in_tmux(&server);
-    let mut connection = server.ready(brain(&[])).await;
+    let mut connection = server.ready(backend(&[])).await;
     shows(&tmux, "ready; type a message").await;
     connection.ask(1, "echo Good \u{1b}[2Jday").await;
     shows(&tmux, "done").await;
@@ -54,7 +54,7 @@ async fn a_conversation_is_seen_and_joined_in_the_pane() {
 async fn an_agent_whose_session_is_killed_ends() {
     let server = Server::start();
     let tmux = in_tmux(&server);
-    let connection = server.ready(brain(&[])).await;
+    let connection = server.ready(backend(&[])).await;
     let process = std::path::PathBuf::from(format!("/proc/{}", connection.pid));
     assert!(process.exists());
     tmux.call(&["kill-session", "-t", "agent"]);

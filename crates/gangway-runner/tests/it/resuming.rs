@@ -1,9 +1,9 @@
 //! Broken connections and unreachable servers.
 
-use gangway_models::Piece;
+use gangway_models::ChatChunk;
 use gangway_runner::{
     RunnerError,
-    wire::{Brain, FromRunner, ToRunner, TurnEvent},
+    wire::{Backend, FromRunner, ToRunner, TurnEvent},
 };
 use gangway_testing::runner::{Connection, Server, text_of};
 
@@ -31,15 +31,15 @@ fn text(known: &[(u64, TurnEvent)]) -> String {
 async fn an_answer_continues_where_the_server_left_off_without_loss_or_doubling() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     let mut known = Vec::new();
     let mut wanted = String::new();
     for n in 0..20 {
-        let piece = format!("{n} ");
-        wanted.push_str(&piece);
-        pieces.send(Piece::Text(piece)).await.unwrap();
+        let chunk = format!("{n} ");
+        wanted.push_str(&chunk);
+        chunks.send(ChatChunk::Text(chunk)).await.unwrap();
         let (number, _, what) = connection.said().await;
         known.push((number, what));
         // One of three messages is acknowledged when the connection breaks.
@@ -50,7 +50,7 @@ async fn an_answer_continues_where_the_server_left_off_without_loss_or_doubling(
             connection.prompt(1, "Hi").await;
         }
     }
-    drop(pieces);
+    drop(chunks);
     rest(&mut connection, &mut known).await;
     assert_eq!(text(&known), wanted);
     // Nothing is sent again once everything is acknowledged.
@@ -70,16 +70,16 @@ async fn an_answer_continues_where_the_server_left_off_without_loss_or_doubling(
 async fn work_continues_while_the_server_is_away_or_says_nothing() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     connection.said().await;
     drop(connection);
     for _ in 0..10_000 {
-        pieces.send(Piece::Text("word ".into())).await.unwrap();
+        chunks.send(ChatChunk::Text("word ".into())).await.unwrap();
     }
-    let done = pieces.clone();
-    drop(pieces);
+    let done = chunks.clone();
+    drop(chunks);
     // Everything was accepted without a server.
     while done.capacity() < done.max_capacity() {
         tokio::task::yield_now().await;
@@ -100,16 +100,16 @@ async fn work_continues_while_the_server_is_away_or_says_nothing() {
 async fn a_server_that_does_not_read_slows_the_agent_down_instead_of_using_memory() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     connection.said().await;
     drop(connection);
     let large = "x".repeat(1 << 20);
     for _ in 0..40 {
-        pieces.send(Piece::Text(large.clone())).await.unwrap();
+        chunks.send(ChatChunk::Text(large.clone())).await.unwrap();
     }
-    let taken = || pieces.max_capacity() - pieces.capacity();
+    let taken = || chunks.max_capacity() - chunks.capacity();
     // It accepts until the outbox is full, and no further.
     let mut before = usize::MAX;
     for _ in 0..200 {
@@ -121,7 +121,7 @@ async fn a_server_that_does_not_read_slows_the_agent_down_instead_of_using_memor
     }
     assert!((20..=30).contains(&taken()), "{} are left", taken());
     let mut connection = server.again(1, Some(1)).await;
-    drop(pieces);
+    drop(chunks);
     let mut bytes = 0;
     loop {
         let (n, _, what) = connection.said().await;
@@ -139,13 +139,13 @@ async fn a_server_that_does_not_read_slows_the_agent_down_instead_of_using_memor
 async fn a_turn_that_is_over_for_the_server_is_over_for_the_runner() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     connection.said().await;
     drop(connection);
     let mut connection = server.again(1, None).await;
-    pieces.closed().await;
+    chunks.closed().await;
     answers.whole(&["next"]).await;
     connection.prompt(2, "Next").await;
     assert_eq!(text_of(&connection.turn(2).await), "next");
@@ -158,14 +158,14 @@ async fn a_server_that_speaks_nonsense_is_left_and_tried_again() {
     let mut connection = server.accept().await;
     connection.send(ToRunner::Heard { n: 7 }).await;
     connection.ended().await;
-    server.ready(Brain::Builtin).await;
+    server.ready(Backend::Builtin).await;
 }
 
 #[tokio::test]
 async fn without_its_ticket_a_runner_ends() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     std::fs::remove_file(&server.ticket).unwrap();
     connection.ended().await;
     let ended = running.task.await.unwrap();
@@ -191,7 +191,7 @@ async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
     drop(server.accept().await);
     let mut connection = server.accept().await;
     assert!(connection.fresh);
-    let setup = server.setup(Brain::Builtin);
+    let setup = server.setup(Backend::Builtin);
     connection.welcome(Some(setup), 0, None).await;
     assert_eq!(connection.line().await, FromRunner::Ready);
 }
@@ -200,7 +200,7 @@ async fn a_setup_that_was_lost_with_the_connection_is_asked_for_again() {
 async fn a_turn_that_was_abandoned_and_is_resumed_fails_and_does_not_hang() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     let _pieces = answers.next().await;
     connection.prompt(1, "Hi").await;
     assert_eq!(connection.said().await.2, TurnEvent::Taken);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangway_runner::wire::{Brain, FromRunner, ToRunner, TurnEvent};
+use gangway_runner::wire::{Backend, FromRunner, ToRunner, TurnEvent};
 use gangway_testing::{
     eventually,
     runner::{Connection, Server, text_of},
@@ -11,8 +11,8 @@ use gangway_testing::{
 
 use crate::panes::in_tmux;
 
-fn brain(command: &[&str], prompt: Option<&str>) -> Brain {
-    Brain::Terminal {
+fn backend(command: &[&str], prompt: Option<&str>) -> Backend {
+    Backend::Terminal {
         command: command.iter().map(|word| (*word).to_owned()).collect(),
         env: BTreeMap::from([("OWN".to_owned(), "it's \"mine\" $HOME".to_owned())]),
         prompt: prompt.map(str::to_owned),
@@ -20,10 +20,10 @@ fn brain(command: &[&str], prompt: Option<&str>) -> Brain {
     }
 }
 
-async fn start(brain: Brain, skill: &str) -> (Server, Tmux, Connection) {
+async fn start(backend: Backend, skill: &str) -> (Server, Tmux, Connection) {
     let server = Server::start();
     let tmux = in_tmux(&server);
-    let mut setup = server.setup(brain);
+    let mut setup = server.setup(backend);
     setup.persona.skill = skill.to_owned();
     setup.persona.experience = None;
     let connection = server.ready_as(setup).await;
@@ -34,7 +34,7 @@ const SHELL: [&str; 4] = ["bash", "--norc", "--noprofile", "-i"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shell_answers_without_its_echo_and_its_prompt() {
-    let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let (server, _tmux, mut connection) = start(backend(&SHELL, Some(r"[$#] $")), "").await;
     assert_eq!(connection.ask(1, "echo one; echo two").await, "one\ntwo\n");
     let folder = format!("{}\n", server.project().display());
     assert_eq!(connection.ask(2, "pwd").await, folder);
@@ -57,21 +57,21 @@ async fn a_shell_answers_without_its_echo_and_its_prompt() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_takes_its_time_comes_in_chunks() {
-    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let (_server, _tmux, mut connection) = start(backend(&SHELL, Some(r"[$#] $")), "").await;
     let slow = "for n in 1 2 3 4 5 6; do echo line $n; sleep 0.3; done";
     connection.prompt(1, slow).await;
     let all = connection.turn(1).await;
-    let pieces = all
+    let chunks = all
         .iter()
         .filter(|what| matches!(what, TurnEvent::Delta { .. }));
-    assert!(pieces.count() > 1, "{all:?}");
+    assert!(chunks.count() > 1, "{all:?}");
     let wanted: String = (1..=6).map(|n| format!("line {n}\n")).collect();
     assert_eq!(text_of(&all), wanted);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_without_a_prompt_is_done_when_it_is_quiet() {
-    let (_server, _tmux, mut connection) = start(brain(&["cat"], None), "").await;
+    let (_server, _tmux, mut connection) = start(backend(&["cat"], None), "").await;
     assert_eq!(connection.ask(1, "hello").await, "hello\n");
     assert_eq!(connection.ask(2, "hello").await, "hello\n");
     assert_eq!(connection.ask(3, "größe 🎉").await, "größe 🎉\n");
@@ -79,7 +79,7 @@ async fn a_program_without_a_prompt_is_done_when_it_is_quiet() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_persona_is_typed_first_and_its_answer_is_ignored() {
-    let (_server, tmux, mut connection) = start(brain(&["cat"], None), "Be kind.").await;
+    let (_server, tmux, mut connection) = start(backend(&["cat"], None), "Be kind.").await;
     assert_eq!(connection.ask(1, "hello").await, "hello\n");
     let window = tmux.call(&["capture-pane", "-p", "-t", "agent:1"]);
     let window = String::from_utf8_lossy(&window.stdout).into_owned();
@@ -90,7 +90,7 @@ async fn the_persona_is_typed_first_and_its_answer_is_ignored() {
 async fn guardrails_are_typed_before_the_persona() {
     let server = Server::start();
     let tmux = in_tmux(&server);
-    let mut setup = server.setup(brain(&["cat"], None));
+    let mut setup = server.setup(backend(&["cat"], None));
     setup.guardrails = Some("Never promise a refund.".into());
     setup.persona.skill = "Be kind.".into();
     let mut connection = server.ready_as(setup).await;
@@ -106,7 +106,7 @@ async fn guardrails_are_typed_before_the_persona() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_and_escapes_on_its_screen_break_nothing() {
-    let (server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let (server, _tmux, mut connection) = start(backend(&SHELL, Some(r"[$#] $")), "").await;
     let mut bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
     // Titles, colors, other character sets, the alternate screen, cursor movement, and a reset.
     bytes.extend(
@@ -124,7 +124,7 @@ async fn bytes_and_escapes_on_its_screen_break_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_in_a_message_are_not_pressed() {
-    let (_server, _tmux, mut connection) = start(brain(&["cat"], None), "").await;
+    let (_server, _tmux, mut connection) = start(backend(&["cat"], None), "").await;
     let answer = connection.ask(1, "a\u{3}b\u{4}c\u{1b}[201~d").await;
     assert_eq!(answer, "abc[201~d\n");
     assert_eq!(connection.ask(2, "alive").await, "alive\n");
@@ -141,7 +141,7 @@ fn is_running(command: &str) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_interrupts_it_and_the_next_message_is_answered() {
-    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let (_server, _tmux, mut connection) = start(backend(&SHELL, Some(r"[$#] $")), "").await;
     let sleep = format!("sleep {}", 1_000_000 + std::process::id());
     connection.prompt(1, &sleep).await;
     assert!(matches!(connection.line().await, FromRunner::Said { .. }));
@@ -152,7 +152,7 @@ async fn a_stop_interrupts_it_and_the_next_message_is_answered() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_is_reported_and_the_next_message_restarts_it() {
-    let (_server, _tmux, mut connection) = start(brain(&SHELL, Some(r"[$#] $")), "").await;
+    let (_server, _tmux, mut connection) = start(backend(&SHELL, Some(r"[$#] $")), "").await;
     connection.prompt(1, "echo bye; exit 3").await;
     let all = connection.turn(1).await;
     assert!(text_of(&all).starts_with("bye\n"), "{all:?}");
@@ -170,17 +170,17 @@ async fn an_end_is_reported_and_the_next_message_restarts_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_is_not_there_is_reported_and_nothing_is_left() {
-    for (brain, wanted) in [
-        (brain(&["/nowhere/program"], None), "/nowhere/program"),
+    for (backend, wanted) in [
+        (backend(&["/nowhere/program"], None), "/nowhere/program"),
         (
-            brain(&["bash", "-c", "echo no luck; exit 4"], None),
+            backend(&["bash", "-c", "echo no luck; exit 4"], None),
             "no luck",
         ),
     ] {
         let server = Server::start();
         let tmux = in_tmux(&server);
         let mut connection = server.accept().await;
-        let setup = server.setup(brain);
+        let setup = server.setup(backend);
         connection.welcome(Some(setup), 0, None).await;
         match connection.line().await {
             FromRunner::Broken { message } => assert!(message.contains(wanted), "{message}"),
@@ -197,7 +197,7 @@ async fn nothing_is_left_when_the_agent_ends() {
         "-c",
         "trap '' HUP TERM; while true; do sleep 1; done",
     ];
-    let (server, tmux, mut connection) = start(brain(&command, None), "").await;
+    let (server, tmux, mut connection) = start(backend(&command, None), "").await;
     let folder = server.project();
     let running = || {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();

@@ -1,9 +1,9 @@
 //! Turns: messages, stops, the end.
 
-use gangway_models::{Message, Piece};
+use gangway_models::{ChatChunk, Message};
 use gangway_runner::{
     RunnerError,
-    wire::{Brain, FromRunner, ToRunner, TurnEvent},
+    wire::{Backend, FromRunner, ToRunner, TurnEvent},
 };
 use gangway_testing::runner::{Server, text_of};
 
@@ -13,7 +13,7 @@ use crate::{model::Model, running::Running};
 async fn a_message_is_taken_answered_and_remembered() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     answers.whole(&["Hel", "lo"]).await;
     connection.prompt(1, "Hi").await;
     let all = connection.turn(1).await;
@@ -51,13 +51,13 @@ async fn a_message_is_taken_answered_and_remembered() {
 async fn a_message_that_comes_again_is_not_taken_again() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     assert_eq!(connection.said().await.2, TurnEvent::Taken);
     connection.prompt(1, "Hi").await;
-    pieces.send(Piece::Text("a".into())).await.unwrap();
-    drop(pieces);
+    chunks.send(ChatChunk::Text("a".into())).await.unwrap();
+    drop(chunks);
     assert_eq!(text_of(&connection.turn(1).await), "a");
     connection.prompt(1, "Hi").await;
     answers.whole(&["b"]).await;
@@ -70,11 +70,11 @@ async fn a_message_that_comes_again_is_not_taken_again() {
 async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
     let (server, (model, answers)) = (Server::start(), Model::new());
     let _running = Running::start(&server, model.clone());
-    let mut connection = server.ready(Brain::Builtin).await;
-    let pieces = answers.next().await;
+    let mut connection = server.ready(Backend::Builtin).await;
+    let chunks = answers.next().await;
     connection.prompt(1, "Hi").await;
     connection.said().await;
-    pieces.send(Piece::Text("half".into())).await.unwrap();
+    chunks.send(ChatChunk::Text("half".into())).await.unwrap();
     assert_eq!(
         connection.said().await.2,
         TurnEvent::Delta {
@@ -82,7 +82,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
         }
     );
     connection.send(ToRunner::Stop { turn: 1 }).await;
-    pieces.closed().await;
+    chunks.closed().await;
     answers.whole(&["whole"]).await;
     connection.prompt(2, "Next").await;
     assert_eq!(text_of(&connection.turn(2).await), "whole");
@@ -100,7 +100,7 @@ async fn a_stop_ends_the_work_and_the_next_message_is_answered() {
 async fn what_is_typed_reaches_the_server() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model);
-    let mut connection = server.ready(Brain::Builtin).await;
+    let mut connection = server.ready(Backend::Builtin).await;
     running.typed.send("hello".into()).await.unwrap();
     let typed = FromRunner::Typed {
         text: "hello".into(),
@@ -124,7 +124,7 @@ async fn a_project_without_its_folder_is_reported() {
     let (server, (model, _answers)) = (Server::start(), Model::new());
     let running = Running::start(&server, model);
     let mut connection = server.accept().await;
-    let mut setup = server.setup(Brain::Builtin);
+    let mut setup = server.setup(Backend::Builtin);
     setup.folder = "/nowhere/at/all".into();
     connection.welcome(Some(setup), 0, None).await;
     match connection.line().await {

@@ -203,10 +203,10 @@ async fn without_any_model_a_page_gets_an_error_before_it_sends_anything() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
     // More than the page's outbox and the log's memory hold.
-    let piece = "x".repeat(1023) + " ";
-    let pieces: Vec<_> = (0..3000).map(|_| says(&piece)).chain([end()]).collect();
-    let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
-    let server = server(&Fake::streams(&pieces)).await;
+    let chunk = "x".repeat(1023) + " ";
+    let chunks: Vec<_> = (0..3000).map(|_| says(&chunk)).chain([end()]).collect();
+    let chunks: Vec<_> = chunks.iter().map(String::as_str).collect();
+    let server = server(&Fake::streams(&chunks)).await;
     allow(&server, SHOP, &["model:prompt"]).await;
     let mut page = Broker::of(&server, SHOP).await;
     let session = open(&mut page, json!({})).await;
@@ -256,5 +256,5 @@ async fn a_page_that_does_not_read_does_not_stall_the_turn_for_other_readers() {
             _ => panic!("{received}"),
         }
     }
-    assert!(text == piece.repeat(3000), "{} bytes", text.len());
+    assert!(text == chunk.repeat(3000), "{} bytes", text.len());
 }

@@ -76,19 +76,19 @@ impl Config {
             remote.hand_over_percent,
             0..=100,
         )?;
-        for (name, brain) in &remote.brains {
-            let commands = [&brain.acp, &brain.terminal];
+        for (name, backend) in &remote.backends {
+            let commands = [&backend.acp, &backend.terminal];
             let given: Vec<_> = commands.into_iter().flatten().collect();
             ensure(
                 name != "builtin" && given.len() == 1 && given.iter().all(|c| !c.is_empty()),
-                "remote_agents.brains",
+                "remote_agents.backends",
                 name,
                 "a name other than builtin with one command, acp or terminal",
             )?;
-            if let Some(prompt) = &brain.prompt {
+            if let Some(prompt) = &backend.prompt {
                 ensure(
                     regex::Regex::new(prompt).is_ok(),
-                    "remote_agents.brains.*.prompt",
+                    "remote_agents.backends.*.prompt",
                     prompt,
                     "a regular expression such as '\\$ $'",
                 )?;
@@ -96,12 +96,12 @@ impl Config {
         }
         for (name, project) in &self.projects {
             ensure(is_project_name(name), "projects", name, PROJECT_NAMES)?;
-            let brain = project.brain.as_deref().unwrap_or("builtin");
+            let backend = project.backend.as_deref().unwrap_or("builtin");
             ensure(
-                brain == "builtin" || remote.brains.contains_key(brain),
-                "projects.*.brain",
-                brain,
-                "builtin or one of remote_agents.brains",
+                backend == "builtin" || remote.backends.contains_key(backend),
+                "projects.*.backend",
+                backend,
+                "builtin or one of remote_agents.backends",
             )?;
         }
         for slug in self.personas.keys() {

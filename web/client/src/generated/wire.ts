@@ -2283,9 +2283,9 @@ context_usage: boolean, voice_mic: boolean, };
  */
 export type ProjectConfig = { folder: string, 
 /**
- * `builtin`, or one of `remote_agents.brains`.
+ * `builtin`, or one of `remote_agents.backends`.
  */
-brain?: string, 
+backend?: string, 
 /**
  * The model of the built-in agent.
  */
@@ -2378,7 +2378,7 @@ export type RemoteAgentInfo = { agent_id: string, project_name: string, persona_
 /**
  * Shell command that attaches a terminal.
  */
-attach_command: string, brain: string, alive: boolean, 
+attach_command: string, backend: string, alive: boolean, 
 /**
  * Whether its context can be compacted.
  */
@@ -2526,9 +2526,9 @@ export type ProjectInfo = { name: string, from: StoredIn,
  */
 missing: boolean, folder: string, 
 /**
- * `builtin`, or one of `remote_agents.brains`.
+ * `builtin`, or one of `remote_agents.backends`.
  */
-brain?: string, 
+backend?: string, 
 /**
  * The model of the built-in agent.
  */
@@ -2544,9 +2544,9 @@ export type ProjectList = {
  */
 projects: Array<ProjectInfo>, 
 /**
- * Available brains.
+ * Available backends.
  */
-brains: Array<string>, };
+backends: Array<string>, };
 
 export type PersonaInfo = { slug: string, from: StoredIn, 
 /**

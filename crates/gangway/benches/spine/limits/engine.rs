@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use futures_util::StreamExt;
 use gangway_embedded::{Embedded, Program, Settings};
-use gangway_models::{ChatRequest, Message, Piece, Provider, weights::WeightsStore};
+use gangway_models::{ChatChunk, ChatRequest, Message, Provider, weights::WeightsStore};
 
 use crate::embedded::{Asked, Run, WINDOW};
 
@@ -44,12 +44,12 @@ async fn ask(engine: &Embedded, asked: Asked) -> anyhow::Result<Run> {
     };
     let begin = Instant::now();
     let text = |error: gangway_models::ModelError| anyhow::anyhow!(error.message);
-    let mut pieces = engine.chat(request).await.map_err(text)?;
+    let mut chunks = engine.chat(request).await.map_err(text)?;
     let (mut first, mut used) = (None::<Duration>, None);
-    while let Some(piece) = pieces.next().await {
-        match piece.map_err(text)? {
-            Piece::Text(_) => first = first.or(Some(begin.elapsed())),
-            Piece::Usage { input, output } => used = Some((input, output)),
+    while let Some(chunk) = chunks.next().await {
+        match chunk.map_err(text)? {
+            ChatChunk::Text(_) => first = first.or(Some(begin.elapsed())),
+            ChatChunk::Usage { input, output } => used = Some((input, output)),
             _ => {}
         }
     }

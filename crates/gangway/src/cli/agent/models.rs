@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use futures_util::future::BoxFuture;
-use gangway_models::{ChatRequest, Choice, ModelError, Pieces, Provider, registry::Registry};
+use gangway_models::{ChatRequest, ChatStream, Choice, ModelError, Provider, registry::Registry};
 use gangway_providers::setup;
 use gangway_secrets::{SecretName, SecretStore, Secrets};
 use secrecy::ExposeSecret;
@@ -85,7 +85,7 @@ impl Provider for RunnerModels {
         Box::pin(async move { self.registry().await.window(model).await })
     }
 
-    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         Box::pin(async move { self.registry().await.chat(request).await })
     }
 }

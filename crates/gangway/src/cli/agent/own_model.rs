@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use gangway_models::{ChatRequest, Failure, ModelError, Pieces, Provider, openai::OpenAi};
+use gangway_models::{ChatRequest, ChatStream, Failure, ModelError, Provider, openai::OpenAi};
 
 use gangway_client::ServerNote;
 
@@ -60,7 +60,7 @@ impl OwnModel {
         Ok(server)
     }
 
-    async fn ask(&self, request: ChatRequest) -> Result<Pieces<'static>, ModelError> {
+    async fn ask(&self, request: ChatRequest) -> Result<ChatStream<'static>, ModelError> {
         self.server().await?.chat(request).await
     }
 }
@@ -87,7 +87,10 @@ impl Provider for OwnModel {
         Box::pin(std::future::ready(Some(self.window)))
     }
 
-    fn chat(&self, mut request: ChatRequest) -> BoxFuture<'_, Result<Pieces<'static>, ModelError>> {
+    fn chat(
+        &self,
+        mut request: ChatRequest,
+    ) -> BoxFuture<'_, Result<ChatStream<'static>, ModelError>> {
         Box::pin(async move {
             let model = request.model.as_deref().unwrap_or_default();
             request.model = Some(match model {

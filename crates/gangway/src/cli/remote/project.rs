@@ -33,9 +33,9 @@ enum Action {
         name: String,
         /// The project's folder
         folder: PathBuf,
-        /// The agent that runs in it: builtin, or one of remote_agents.brains in config.yaml
-        #[arg(long)]
-        brain: Option<String>,
+        /// The agent that runs in it: builtin, or one of remote_agents.backends in config.yaml
+        #[arg(long, alias = "brain")]
+        backend: Option<String>,
         /// The model of the built-in agent
         #[arg(long)]
         model: Option<String>,
@@ -65,14 +65,14 @@ pub(in crate::cli) fn run(args: ProjectArgs) -> anyhow::Result<()> {
             Action::Add {
                 name,
                 folder,
-                brain,
+                backend,
                 model,
                 mcp_servers,
                 common,
             } => {
                 let project = ProjectConfig {
                     folder: absolute(&folder)?,
-                    brain,
+                    backend,
                     model,
                     mcp_servers,
                 };
@@ -104,14 +104,14 @@ async fn list(output: &Output) -> anyhow::Result<()> {
         say!("There are no projects. Add one: gangway project add NAME FOLDER");
     }
     for one in list.projects {
-        let brain = one.project.brain.as_deref().unwrap_or("builtin");
+        let backend = one.project.backend.as_deref().unwrap_or("builtin");
         let from = match one.from {
             StoredIn::Config => "  (config.yaml)",
             StoredIn::Added => "",
         };
         let missing = if one.missing { "  (missing)" } else { "" };
         let folder = one.project.folder.display();
-        say!("{}  {folder}  {brain}{from}{missing}", one.name);
+        say!("{}  {folder}  {backend}{from}{missing}", one.name);
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::{Pages, SERVERS, numbers, opened_in};
 use crate::{
     providers::fake::Fake,
-    remote::{brain, program},
+    remote::{backend, program},
     support::{LOCAL_TOKEN, TestServer, eventually},
 };
 
@@ -48,7 +48,7 @@ impl Yard {
         std::fs::write(folder_of("clerk").join("skill.md"), SKILL).unwrap();
         let project = ProjectConfig {
             folder: folder_of("shop"),
-            brain: None,
+            backend: None,
             model: None,
             mcp_servers: None,
         };
@@ -239,7 +239,7 @@ async fn an_event_of_an_app_that_asks_for_a_turn_reaches_the_remote_agent() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_acp_agent_calls_a_tool_of_every_kind_of_page_over_mcp() {
     let model = Fake::streams(&[&says("Not asked."), &end()]);
-    let acp = brain(Some(vec![program()]), None);
+    let acp = backend(Some(vec![program()]), None);
     let yard = Yard::running(&model, "writes", |config| {
         acp(config);
         config.remote_agents.creation_timeout_seconds = 15;

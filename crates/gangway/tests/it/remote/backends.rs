@@ -1,10 +1,10 @@
-//! Agents with other brains than the built-in loop: one on the official library of the Agent Client Protocol, and a
+//! Agents with other backends than the built-in loop: one on the official library of the Agent Client Protocol, and a
 //! program for terminals.
 
 use std::path::Path;
 
 use gangway::config::Config;
-use gangway_remote::config::BrainConfig;
+use gangway_remote::config::BackendConfig;
 use serde_json::json;
 
 use super::{
@@ -13,17 +13,23 @@ use super::{
 };
 use crate::support::eventually;
 
-pub fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl FnOnce(&mut Config) {
+pub fn backend(
+    acp: Option<Vec<String>>,
+    terminal: Option<Vec<String>>,
+) -> impl FnOnce(&mut Config) {
     |config| {
-        let brain = BrainConfig {
+        let backend = BackendConfig {
             acp,
             terminal,
             env: [].into(),
             prompt: None,
             quiet_ms: 100,
         };
-        config.remote_agents.brains.insert("other".into(), brain);
-        config.projects.get_mut("shop").unwrap().brain = Some("other".into());
+        config
+            .remote_agents
+            .backends
+            .insert("other".into(), backend);
+        config.projects.get_mut("shop").unwrap().backend = Some("other".into());
         config.remote_agents.creation_timeout_seconds = 2;
     }
 }
@@ -31,7 +37,7 @@ pub fn brain(acp: Option<Vec<String>>, terminal: Option<Vec<String>>) -> impl Fn
 async fn speaking(arguments: &[&str]) -> Yard {
     let command = [agent()].into_iter();
     let command = command.chain(arguments.iter().map(|one| (*one).to_owned()));
-    let acp = brain(Some(command.collect()), None);
+    let acp = backend(Some(command.collect()), None);
     Yard::with(Model::says(&["Not asked."]), acp).await
 }
 
@@ -40,9 +46,9 @@ fn of_agent(word: &str) -> usize {
     processes(Path::new(word)).len()
 }
 
-/// Scenario: agent creation timeout, by a brain that never answers.
+/// Scenario: agent creation timeout, by a backend that never answers.
 #[tokio::test]
-async fn a_brain_that_hangs_before_it_is_ready_leaves_nothing() {
+async fn a_backend_that_hangs_before_it_is_ready_leaves_nothing() {
     let seconds = format!("8{}", std::process::id());
     for arguments in [
         vec!["--silent", &seconds],
@@ -81,7 +87,7 @@ async fn the_first_start_of_an_agent_that_npx_fetches_is_not_bound_by_the_creati
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
         let command = vec![program.to_str().unwrap().to_owned()];
         let remote = Yard::with(Model::says(&["Not asked."]), |config| {
-            brain(Some(command), None)(config);
+            backend(Some(command), None)(config);
             config.remote_agents.creation_timeout_seconds = 1;
         });
         let (answered, body) = remote.await.create(create_request("echo hi")).await;
@@ -95,13 +101,13 @@ async fn a_question_is_answered_with_the_token_also_after_a_crash() {
     let mut dock = Dock::new(
         Model::says(&["Not asked."]),
         json!({
-            "brains": { "other": { "acp": [agent()] } },
+            "backends": { "other": { "acp": [agent()] } },
         }),
     )
     .await;
     dock.set(
         "projects",
-        json!({ "shop": { "folder": dock.shop(), "brain": "other" } }),
+        json!({ "shop": { "folder": dock.shop(), "backend": "other" } }),
     );
     dock.start().await;
     let made = dock.agent("ask").await;
@@ -157,7 +163,7 @@ async fn an_agent_that_crashes_or_is_stuck_ends_without_a_trace() {
 async fn a_terminal_program_is_an_agent_too() {
     let script = "while read line; do case $line in *Bell*) printf '\\007\\033[2J\\033]0;t\\007';; esac; echo \"Heard: $line\"; touch here; done";
     let command = ["sh", "-c", script].map(str::to_owned).into();
-    let terminal = brain(None, Some(command));
+    let terminal = backend(None, Some(command));
     let remote = Yard::with(Model::says(&["Not asked."]), |config| {
         terminal(config);
         // A folder whose name would be a command to tmux.

@@ -1,6 +1,6 @@
 //! Remote agents that need the whole server or the program: real tmux, the real program in it, and a model server on the real wire.
 
-mod brains;
+mod backends;
 mod command;
 mod confined;
 mod crash;
@@ -14,7 +14,7 @@ mod process;
 mod runner;
 mod survival;
 
-pub use brains::brain;
+pub use backends::backend;
 pub use runner::acp::agent as program;
 
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl RemoteServer for TestServer {
     fn settings(shop: PathBuf, personas: [Persona; 2]) -> Config {
         let shop = ProjectConfig {
             folder: shop,
-            brain: None,
+            backend: None,
             model: None,
             mcp_servers: None,
         };

@@ -8,9 +8,9 @@ use super::{RemoteClient, TestAgent, Yard, model::Model, process::Dock, tmux_ses
 use crate::support::{SseReader, eventually};
 
 /// Reads this many more chunks, also if they are joined; returns their text and the last number.
-async fn pieces(stream: &mut SseReader, count: usize, last: &mut String) -> String {
+async fn chunks(stream: &mut SseReader, count: usize, last: &mut String) -> String {
     let mut text = String::new();
-    while text.matches("piece").count() < count {
+    while text.matches("chunk").count() < count {
         let frame = stream.until("assistant.message_delta").await;
         text += frame.data["delta"].as_str().unwrap();
         *last = frame.id.unwrap().to_string();
@@ -50,15 +50,15 @@ async fn an_answer_continues_while_the_server_restarts() {
     let made = remote.agent("Work.").await;
     let (mut stream, mut last) = (remote.stream(&made, None).await, "0".to_owned());
     remote.model.release(2);
-    let mut text = pieces(&mut stream, 2, &mut last).await;
+    let mut text = chunks(&mut stream, 2, &mut last).await;
     // These are sent while no server may be connected.
     remote.model.release(2);
     let remote = remote.restart().await;
     while stream.next().await.is_some() {}
     let mut stream = remote.stream(&made, Some(&last)).await;
-    text += &pieces(&mut stream, 2, &mut last).await;
+    text += &chunks(&mut stream, 2, &mut last).await;
     remote.model.release(2);
-    text += &pieces(&mut stream, 2, &mut last).await;
+    text += &chunks(&mut stream, 2, &mut last).await;
     assert_eq!(text, remote.model.answer());
     remote.until_state(&made, "complete").await;
     assert_eq!(remote.answers(&made).await, [text.clone()]);
@@ -88,15 +88,15 @@ async fn an_answer_is_kept_whole_and_once_however_often_the_server_is_killed() {
         let mut stream = dock.stream(&made, Some(&last)).await;
         dock.model.release(8);
         // Killed with all, some or none of them read, and some said in its absence.
-        text += &pieces(&mut stream, round * 2, &mut last).await;
+        text += &chunks(&mut stream, round * 2, &mut last).await;
         dock.server.take().unwrap().kill();
         dock.model.release(1);
         dock.start().await;
     }
     dock.model.release(100);
     let mut stream = dock.stream(&made, Some(&last)).await;
-    let left = 40 - text.matches("piece").count();
-    text += &pieces(&mut stream, left, &mut last).await;
+    let left = 40 - text.matches("chunk").count();
+    text += &chunks(&mut stream, left, &mut last).await;
     assert_eq!(text, dock.model.answer());
     dock.until_state(&made, "complete").await;
     assert_eq!(dock.answers(&made).await, [text]);

@@ -1,6 +1,6 @@
 //! An agent on the official library of the Agent Client Protocol, behind the real binary.
 
-use gangway_runner::wire::Brain;
+use gangway_runner::wire::Backend;
 use gangway_testing::runner::Server;
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ pub fn agent() -> String {
     program.to_str().unwrap().to_owned()
 }
 
-fn brain(arguments: &[&str]) -> Brain {
+fn backend(arguments: &[&str]) -> Backend {
     let mut command = vec![agent()];
     command.extend(arguments.iter().map(|one| (*one).to_owned()));
     let env = Default::default();
-    Brain::Acp { command, env }
+    Backend::Acp { command, env }
 }
 
 fn processes(argument: &str) -> usize {
@@ -41,8 +41,8 @@ async fn nothing_is_left_of_an_agent_whose_runner_was_killed() {
     let server = Server::start();
     let mut runner = Runner::start(&server);
     let seconds = format!("7{}", std::process::id());
-    let brain = brain(&[&format!("--child={seconds}")]);
-    let setup = setup(&server, brain, &settings(None, &server.data()));
+    let backend = backend(&[&format!("--child={seconds}")]);
+    let setup = setup(&server, backend, &settings(None, &server.data()));
     let mut connection = server.ready_as(setup).await;
     assert_eq!(connection.ask(1, "echo hello").await, "hello");
     eventually(|| async { (processes(&seconds) == 1).then_some(()) }).await;
@@ -64,7 +64,7 @@ async fn it_gets_the_servers_of_the_project_and_no_others() {
         let server = Server::start();
         let _runner = Runner::start(&server);
         settings.data = server.data();
-        let mut setup = setup(&server, brain(&[]), &settings);
+        let mut setup = setup(&server, backend(&[]), &settings);
         setup.mcp_servers = wanted;
         let mut connection = server.ready_as(setup).await;
         let answer = connection.ask(1, "servers").await;

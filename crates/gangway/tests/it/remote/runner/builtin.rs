@@ -1,7 +1,7 @@
 //! The built-in loop in a process of its own, with a model on its real wire and real MCP servers.
 
 use gangway_core::Usage;
-use gangway_runner::wire::{Brain, ToRunner, TurnEvent};
+use gangway_runner::wire::{Backend, ToRunner, TurnEvent};
 use gangway_testing::{
     mcp_servers::installed,
     runner::{Server, text_of},
@@ -25,7 +25,7 @@ async fn a_model_answers_with_the_persona_above_the_conversation() {
         .keys
         .insert("OPENAI_API_KEY".into(), "sk-test".into());
     let mut connection = server
-        .ready_as(setup(&server, Brain::Builtin, &settings))
+        .ready_as(setup(&server, Backend::Builtin, &settings))
         .await;
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
@@ -75,7 +75,7 @@ async fn mcp_servers_run_in_the_projects_folder_and_end_with_the_agent() {
         let entry = serde_json::from_value(entry.clone()).unwrap();
         settings.config.mcp_servers.insert(name.into(), entry);
     }
-    let mut setup = setup(&server, Brain::Builtin, &settings);
+    let mut setup = setup(&server, Backend::Builtin, &settings);
     setup.mcp_servers = Some(vec!["files".into(), "unheard-of".into()]);
     let mut connection = server.ready_as(setup).await;
     connection
@@ -111,7 +111,7 @@ async fn a_project_that_names_no_mcp_servers_gives_its_agents_none() {
     let mut settings = settings(Some(&base), &server.data());
     let entry = serde_json::from_value(installed("filesystem")).unwrap();
     settings.config.mcp_servers.insert("files".into(), entry);
-    let mut setup = setup(&server, Brain::Builtin, &settings);
+    let mut setup = setup(&server, Backend::Builtin, &settings);
     setup.mcp_servers = None;
     let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "Which files are there?").await;
@@ -134,7 +134,7 @@ fn in_folder(folder: &std::path::Path) -> usize {
 async fn without_a_model_it_says_what_to_do() {
     let server = Server::start();
     let _runner = Runner::start(&server);
-    let setup = setup(&server, Brain::Builtin, &settings(None, &server.data()));
+    let setup = setup(&server, Backend::Builtin, &settings(None, &server.data()));
     let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "Hello").await;
     let all = connection.turn(1).await;
@@ -150,7 +150,7 @@ async fn without_a_model_it_says_what_to_do() {
 async fn a_runner_without_its_ticket_or_its_place_ends() {
     let server = Server::start();
     let mut runner = Runner::start(&server);
-    let setup = setup(&server, Brain::Builtin, &settings(None, &server.data()));
+    let setup = setup(&server, Backend::Builtin, &settings(None, &server.data()));
     let connection = server.ready_as(setup).await;
     std::fs::remove_file(&server.ticket).unwrap();
     drop(connection);

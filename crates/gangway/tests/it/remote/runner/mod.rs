@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 use gangway::config::{Config, RunnerSettings};
 use gangway_providers::ModelAccess;
-use gangway_runner::wire::{Brain, Setup};
+use gangway_runner::wire::{Backend, Setup};
 use gangway_testing::runner::Server;
 use serde_json::{Value, json};
 
@@ -44,10 +44,10 @@ impl Runner {
 }
 
 /// What the runner is to be, with these settings.
-fn setup(server: &Server, brain: Brain, settings: &RunnerSettings) -> Setup {
+fn setup(server: &Server, backend: Backend, settings: &RunnerSettings) -> Setup {
     Setup {
         settings: settings.to_json().unwrap(),
-        ..server.setup(brain)
+        ..server.setup(backend)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The embedded model of the server, used by an agent: loaded once, there, and found again after a restart.
 
-use gangway_runner::wire::{Brain, TurnEvent};
+use gangway_runner::wire::{Backend, TurnEvent};
 use gangway_testing::runner::{Server, text_of};
 
 use super::{Runner, settings, setup};
@@ -20,7 +20,7 @@ async fn an_agent_asks_the_servers_own_model_also_after_it_moved() {
     .unwrap();
     let gangway = Gangway::serve(&data, &[]);
     let _runner = Runner::start(&server);
-    let setup = setup(&server, Brain::Builtin, &settings(None, &data));
+    let setup = setup(&server, Backend::Builtin, &settings(None, &data));
     let mut connection = server.ready_as(setup).await;
     connection.prompt(1, "What is the capital of France?").await;
     let all = connection.turn(1).await;
