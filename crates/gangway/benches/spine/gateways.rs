@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     machine::{Measured, on_server_core},
@@ -29,6 +29,8 @@ pub struct Way {
     body: String,
     /// Whether the body has a place for the number of the request, which is another one each time.
     numbered: bool,
+    /// What is in each answer.
+    answer: String,
 }
 
 /// One caller on one kept connection.
@@ -47,17 +49,32 @@ impl Way {
             headers: String::new(),
             body: r#"{"tool":"echo/echo","args":{"text":"hello"}}"#.to_owned(),
             numbered: false,
+            answer: "\"hello\"".to_owned(),
         }
     }
 
-    /// A session over streamable HTTP, as a client of 2025 begins it.
+    /// Calls `echo` in a session over streamable HTTP.
     pub async fn streamable(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
+        let params = json!({ "name": "echo", "arguments": { "text": "hello" } });
+        Self::of_tool(address, path, &params, "\"hello\"").await
+    }
+
+    /// Calls a tool in a session over streamable HTTP, as a client of 2025 begins it.
+    pub async fn of_tool(
+        address: SocketAddr,
+        path: &str,
+        params: &Value,
+        answer: &str,
+    ) -> anyhow::Result<Self> {
         let mut way = Self {
             address,
             path: path.to_owned(),
             headers: "Accept: application/json, text/event-stream\r\n".to_owned(),
-            body: r#"{"jsonrpc":"2.0","id":NUMBER,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#.to_owned(),
+            body: format!(
+                r#"{{"jsonrpc":"2.0","id":NUMBER,"method":"tools/call","params":{params}}}"#
+            ),
             numbered: true,
+            answer: answer.to_owned(),
         };
         let mut connection = Connection::open(address).await?;
         let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
@@ -111,7 +128,7 @@ impl Caller {
             .await?;
         let (head, body) = self.connection.whole_answer().await?;
         anyhow::ensure!(
-            crate::wire::find(&body, b"\"hello\"").is_some(),
+            crate::wire::find(&body, self.way.answer.as_bytes()).is_some(),
             "{head}{}",
             String::from_utf8_lossy(&body)
         );

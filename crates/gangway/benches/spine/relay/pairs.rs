@@ -17,6 +17,9 @@ const CALL: &str = r#"{"toolName":"select","params":{"itemId":"showing-2041"},"r
 /// What a page answers, of about 500 bytes with all that is around it.
 const RESULT: &str = r#"{"ok":true,"toolName":"select","uiSpec":{"stage":"time","title":"What time?","visibleItems":[{"id":"showing-2040","value":"17:30"},{"id":"showing-2041","value":"18:15"},{"id":"showing-2042","value":"20:45","isDisabled":true}],"state":{"selected":{"id":"showing-2041","value":"18:15"},"booking":{"status":"open"}},"display":{"valueField":"time","component":"buttonGroup"},"meta":{"step":4,"steps":7,"canGoOn":true}},"messageHistory":[],"meta":{"historyTotal":12}}"#;
 
+/// What a page shows, with the tool that MCP clients call.
+const SNAPSHOT: &str = r#"{"uiSpec":{"stage":"time"},"messageHistory":[],"toolSchema":[{"name":"select","description":"Selects an item","parameters":{"itemId":{"type":"string","description":"The item"}}}]}"#;
+
 /// How a relay lets clients in.
 #[derive(Clone, Copy)]
 pub enum Door {
@@ -218,6 +221,7 @@ async fn answer(mut page: Client) -> anyhow::Result<()> {
         let Some((id, _)) = id else { continue };
         let (kind, payload) = match kind {
             "session.start" => ("session.started", "{}"),
+            "snapshot.get" => ("snapshot.state", SNAPSHOT),
             _ => ("tool.result", RESULT),
         };
         let text = format!(r#"{HEAD}{kind}","replyTo":"{id}","payload":{payload}}}"#);
