@@ -62,7 +62,13 @@ export {
   type MountedApp,
   type MountOptions,
 } from "./context/mount.js";
+export {
+  RecordedApp,
+  type RecordedAppOptions,
+  type RecordedMessage,
+} from "./context/recorded-app.js";
 export { Apps, type AppEntry, type AppFrame, type LaunchBody } from "./apps.js";
 export type { LiveState } from "./live.js";
+export { same } from "./same.js";
 export { isLocal } from "./web-agent/reach.js";
 export type * from "./generated/wire.js";
