@@ -8,6 +8,7 @@ export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
 export { Asks, type WatchOptions } from "./asks.js";
 export { Demo } from "./demo.js";
+export { Pages } from "./pages.js";
 export { Permissions, type AuditOptions } from "./permissions.js";
 export { Study } from "./study.js";
 export { closePanel, enterPanel, parentIn } from "./panel.js";
