@@ -1,4 +1,4 @@
-// Apps in the replay of a session: their own pages at each step, which cannot act.
+// Apps in the replay of a session: their own pages at each step, which cannot act; and a session that goes on while it is replayed.
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 import { Cashier } from "../cashier.js";
@@ -45,6 +45,8 @@ if (context?.replay) {
 
 const timeline = (page: Page) =>
   page.getByRole("listbox", { name: "Timeline" });
+const current = (page: Page) =>
+  page.locator('[role="option"][aria-selected="true"]');
 const tab = (page: Page, name: string) => page.getByRole("tab", { name });
 const pane = (page: Page) => page.getByRole("tabpanel");
 const sessionIn = (page: Page) =>
@@ -205,5 +207,58 @@ test.describe("with a booking", () => {
         .getByRole("heading", { name: "See you there" }),
     ).toBeVisible();
     await look(page, "replay-app", { exclude: "iframe" });
+  });
+});
+
+test.describe("while the session goes on", () => {
+  test.use({
+    settings: {
+      defaultAgent: "mate",
+      scripts: {
+        mate: {
+          description: "Answers.",
+          turns: [{ steps: [{ say: "Aye." }] }],
+        },
+      },
+    },
+  });
+
+  test("whoever is at the end stays there, whoever is not is told of new steps", async ({
+    page,
+    server,
+  }) => {
+    const made = await server.post("/api/sessions");
+    const { sessionId } = (await made.json()) as { sessionId: string };
+    const write = (prompt: string) =>
+      server.post(`/api/sessions/${sessionId}/messages`, { prompt });
+    await page.goto(`${server.url}/replay/${sessionId}`);
+    await expect(page.getByText("Live")).toBeVisible();
+    await page.keyboard.press("End");
+    await write("First words");
+    await expect(current(page)).toContainText("Turn ended");
+    await expect(page.getByRole("button", { name: /new step/ })).toBeHidden();
+
+    await page.keyboard.press("Home");
+    await expect(current(page)).toContainText("Chat created");
+    await write("Second words");
+    const more = page.getByRole("button", { name: /^\d new steps$/ });
+    await expect(more).toBeVisible();
+    await expect(timeline(page)).toContainText("Second words");
+    await expect(current(page)).toContainText("Chat created");
+    await more.press("Enter");
+    await expect(current(page)).toContainText("Turn ended");
+    await expect(more).toBeHidden();
+
+    // A search and the figures go on as well.
+    await tab(page, "Figures").click();
+    const turns = pane(page).getByRole("row", { name: /^Turns/ });
+    await expect(turns.getByRole("cell").first()).toHaveText("2");
+    await page
+      .getByRole("searchbox", { name: "Search steps" })
+      .fill("third words");
+    await expect(page.getByText("0 steps found")).toBeVisible();
+    await write("Third words");
+    await expect(page.getByText("1 step found")).toBeVisible();
+    await expect(turns.getByRole("cell").first()).toHaveText("3");
   });
 });

@@ -1,8 +1,15 @@
 // Recordings with apps and requests to the person: what a page of an app is shown with, and who decided what.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { countAt } from "../src/replay/app-logs.js";
+import { ReplayState } from "../src/replay/replay.svelte.js";
 import { rowOf } from "../src/replay/words.js";
-import { recordingOf, type Given } from "./replay-recording.js";
+import {
+  events,
+  linesOf,
+  pieces,
+  recordingOf,
+  type Given,
+} from "./replay-recording.js";
 
 const page = (
   pageId: string,
@@ -155,4 +162,49 @@ test("requests to the person are steps with who asked, what for, what was decide
   );
   expect(rows[1]?.time).toContain("2.5 s");
   expect(recording.kinds).toEqual(["ask", "ask", "ask", "ask"]);
+});
+
+async function loaded(...text: string[]): Promise<ReplayState> {
+  const replay = new ReplayState();
+  const source = { title: "", session: "s", pieces: pieces(...text) };
+  await replay.load(
+    () => Promise.resolve(source),
+    new AbortController().signal,
+  );
+  return replay;
+}
+
+const LIST = events(
+  ...["one", "two", "three", "four"].map((message) => ({
+    ...{ type: "session.notice", streamId: "s.1", message },
+  })),
+);
+
+test("later events move whoever is at the end, and are counted for whoever is not", async () => {
+  const replay = await loaded(linesOf(LIST.slice(0, 2)));
+  replay.goTo(1);
+  replay.append(LIST.slice(1, 3));
+  expect([replay.count, replay.at, replay.fresh]).toEqual([3, 2, 0]);
+  replay.goTo(0);
+  expect(replay.fresh).toBe(0);
+  replay.append(LIST.slice(3));
+  expect([replay.count, replay.at, replay.fresh]).toEqual([4, 0, 1]);
+  replay.player.goTo(Infinity);
+  expect([replay.at, replay.fresh]).toEqual([3, 0]);
+});
+
+test("a search goes on in later events, and a message that grows stays one step", async () => {
+  const delta = (delta: string) => ({
+    ...{ type: "assistant.message_delta", messageId: "m", delta },
+  });
+  const list = events(delta("a tea"), delta("pot"), delta(" and tea"));
+  const replay = await loaded(linesOf(list.slice(0, 1)));
+  await replay.search.find("tea");
+  expect(replay.count).toBe(1);
+  replay.append(list.slice(1, 2));
+  await Promise.resolve();
+  expect(replay.count).toBe(0);
+  replay.append(list.slice(2));
+  await vi.waitFor(() => expect(replay.at).toBe(2));
+  expect(replay.count).toBe(1);
 });
