@@ -71,7 +71,7 @@ test("the frame has no origin, and gets one port for the launch", () => {
 test("a page gets what the log has until the step, calls once it offers their tool", () => {
   app.show(2);
   const port = load();
-  expect(types(port)).toEqual(["welcome", "agent-event", "replay-state"]);
+  expect(types(port)).toEqual(["replay-state", "welcome", "agent-event"]);
   offer(port, "add");
   expect(got(port).at(-1)).toEqual({
     ...{ type: "tool-call", call: 1, name: "add", arguments: { text: "tea" } },
@@ -94,10 +94,8 @@ test("a call of a tool that the page does not offer waits for a while, not for e
 test("stepping back loads the page again, unless it only reported states since", () => {
   app.show(6);
   const port = load();
+  expect(got(port)[0]).toMatchObject({ state: { uiSpec: { stage: "two" } } });
   offer(port, "add");
-  expect(got(port).at(-1)).toMatchObject({
-    state: { uiSpec: { stage: "two" } },
-  });
   app.show(5);
   expect(loads).toBe(1);
   expect(got(port).at(-1)).toMatchObject({
@@ -105,7 +103,18 @@ test("stepping back loads the page again, unless it only reported states since",
   });
   app.show(0);
   expect(loads).toBe(2);
-  expect(types(load())).toEqual(["welcome", "replay-state"]);
+  expect(types(load())).toEqual(["replay-state", "welcome"]);
+});
+
+test("a page that shows states gets no calls, and goes back without being loaded again", () => {
+  app.show(6);
+  const port = load();
+  port.postMessage('{"type":"replay-shown"}');
+  offer(port, "add");
+  expect(types(port)).toEqual(["replay-state", "welcome", "agent-event"]);
+  app.show(1);
+  expect(loads).toBe(1);
+  expect(got(port).at(-1)).toEqual({ type: "replay-state", state: null });
 });
 
 test("what the page did then is answered as it was, anything else is refused", () => {

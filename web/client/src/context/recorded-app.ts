@@ -71,6 +71,8 @@ export class RecordedApp {
   #used = new Set<RecordedMessage>();
   #requests: Request[] = [];
   #state: RecordedMessage | null | undefined;
+  /** Whether it shows states: they hold what calls did. */
+  #shows = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waited = false;
 
@@ -101,11 +103,12 @@ export class RecordedApp {
     this.#forget();
   }
 
-  /** Whether states alone were shown since: the one before takes their place. */
+  /** Whether nothing but states was shown since: the one before takes their place. */
   #canGoBack(count: number): boolean {
-    const { messages } = this.#options;
-    const back = messages.slice(count, this.#sent);
-    return back.every(({ type }) => type !== "event" && type !== "call");
+    const back = this.#options.messages.slice(count, this.#sent);
+    return back.every(
+      ({ type }) => type !== "event" && (type !== "call" || this.#shows),
+    );
   }
 
   #load(): void {
@@ -124,6 +127,7 @@ export class RecordedApp {
     this.#requests = [];
     this.#state = undefined;
     this.#waited = false;
+    this.#shows = false;
   }
 
   #loaded(): void {
@@ -137,6 +141,8 @@ export class RecordedApp {
     // Its origin has no name. Nothing but the recording goes to it.
     const message = { type: "gangway-port", launchId };
     frame.contentWindow?.postMessage(message, "*", [port2]);
+    // Before the page offers its tools, so that one that shows states says so before they are called.
+    this.#postState();
     this.#post({ type: "welcome", seq: 0 });
     this.#deliver();
   }
@@ -150,7 +156,7 @@ export class RecordedApp {
         const { event, payload } = message;
         const seq = this.#sent + 1;
         this.#post({ type: "agent-event", event, payload, seq });
-      } else if (message?.type === "call") {
+      } else if (message?.type === "call" && !this.#shows) {
         const { name, arguments: args } = message;
         if (!this.#tools.has(name) && !this.#waited) {
           this.#timer ??= setTimeout(() => {
@@ -164,15 +170,19 @@ export class RecordedApp {
         this.#post({ type: "tool-call", call, name, arguments: args });
       }
     }
-    const state =
-      messages
-        .slice(0, this.#sent)
-        .findLast((message) => message.type === "state") ?? null;
-    if (state !== this.#state) {
-      this.#state = state;
-      this.#post({ type: "replay-state", state: state?.state ?? null });
-    }
+    this.#postState();
     this.#requests = this.#requests.filter((asked) => !this.#answer(asked));
+  }
+
+  /** The newest state, unless the page has it. */
+  #postState(): void {
+    const state =
+      this.#options.messages
+        .slice(0, this.#count)
+        .findLast((message) => message.type === "state") ?? null;
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#post({ type: "replay-state", state: state?.state ?? null });
   }
 
   #fromFrame(data: unknown): void {
@@ -192,7 +202,9 @@ export class RecordedApp {
     }
     switch (said?.type) {
       case "replay-shown":
+        this.#shows = true;
         this.#options.onShown?.();
+        this.#deliver();
         break;
       case "weblet-tools":
         this.#tools = new Set(said.tools.map(({ name }) => name));
