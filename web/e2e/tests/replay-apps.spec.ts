@@ -27,6 +27,7 @@ document.getElementById("owner").textContent = words(context?.data.owner);
 context?.on("book", ({ title }) => add(title));
 context?.registerTool({ name: "add", description: "Adds a book" }, ({ title }) => add(title));
 const tried = [];
+if (!context?.replay) new BroadcastChannel("shelf").onmessage = ({ data }) => add(data);
 const attempt = async (name, work) => {
   try { tried.push(name + (await work() ? " worked" : " did nothing")); } catch { tried.push(name + " failed"); }
 };
@@ -37,7 +38,9 @@ if (context?.replay) {
   await attempt("parent", () => parent.document.title);
   await attempt("emit", () => context.emit("book-added", 1).then(() => true));
   await attempt("save", () => context.request("save-file", { name: "x", content: "y" }).then(() => true));
+  await attempt("popup", () => window.open("/") !== null);
   localStorage.setItem("kept", "1");
+  new BroadcastChannel("shelf").postMessage("from the replay");
   document.getElementById("tried").textContent = tried.join(", ");
 }`,
   "words.js": "export const words = (name) => `Shelf of ${name}`;",
@@ -70,7 +73,7 @@ test.describe("with a page of its own", () => {
     await expect(app.locator("#owner")).toHaveText("Shelf of Ada");
     agent.tell("book", { title: "Emma" });
     await expect(app.locator("#books li")).toHaveCount(1);
-    await app.close();
+    await page.bringToFront();
 
     await page.goto(`${server.url}/replay/${launched.sessionId}`);
     await tab(page, "State").click();
@@ -85,7 +88,7 @@ test.describe("with a page of its own", () => {
     );
     await expect(frame.locator("#books li")).toHaveCount(0);
     await expect(frame.locator("#tried")).toHaveText(
-      "own file worked, api failed, cookie failed, parent failed, emit failed, save failed",
+      "own file worked, api failed, cookie failed, parent failed, emit failed, save failed, popup did nothing",
     );
     // What it tried is in the console, and nowhere else.
     expect(complaints.splice(0).every((one) => /api/.test(one))).toBe(true);
@@ -104,6 +107,9 @@ test.describe("with a page of its own", () => {
       `/api/sessions/${launched.sessionId}/export`,
     );
     expect(await exported.text()).not.toContain("book-added");
+    // Nor did the app's other page hear of it, which is on the app's own origin.
+    await expect(app.locator("#books li")).toHaveText(["Emma"]);
+    expect(await app.evaluate(() => localStorage.getItem("kept"))).toBe(null);
     complaints.splice(0);
   });
 });
