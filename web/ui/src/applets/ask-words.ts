@@ -21,6 +21,7 @@ interface AskOpened {
         fields: string[];
         origin?: string;
       }
+    | { type: "message"; text: string }
     | { type: "invitation" };
 }
 
@@ -79,6 +80,8 @@ export function askWords(event: AskEvent): EventText {
       const text = [message, more].filter(Boolean).join("\n");
       return { what: `${who} has a question`, text };
     }
+    case "message":
+      return { what: `${who} asks to send a message`, text: request.text };
     case "invitation":
       return { what: `${who} was invited to this chat`, text: "" };
     default:
