@@ -11,6 +11,7 @@ use axum::{
 use gangway_apps::serve::AppFileRequest;
 use gangway_core::{Launch, LaunchId};
 use gangway_http::{
+    access::Scope,
     auth::Admitted,
     error::{ApiError, ApiResult},
     extract::Json,
@@ -43,6 +44,7 @@ const NO_LAUNCH: &str = "none";
 /// Get the address of an app's page for a replay
 #[utoipa::path(post, path = "/api/apps/{name}/replay", tag = "apps", params(("name" = String, Path, description = "The app")), request_body = ReplayApp, responses(
     (status = 200, body = AppAddress),
+    (status = 403, body = ApiError),
     (status = 404, body = ApiError),
 ))]
 pub(crate) async fn address(
@@ -55,6 +57,11 @@ pub(crate) async fn address(
     let launch = match request.launch_id {
         None => NO_LAUNCH.to_owned(),
         Some(id) => {
+            if !admitted.may(&weblets.http, Scope::Chat) {
+                let message = "a launch in a replay requires the scope chat, as its session does";
+                let status = StatusCode::FORBIDDEN;
+                return Err(ApiError::new(status, "scope_required", message));
+            }
             let launch = find(&weblets, &id).await?;
             if launch.app != found.name {
                 let message = "launch not found";

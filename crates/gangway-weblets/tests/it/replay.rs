@@ -118,3 +118,26 @@ async fn the_address_of_a_replayed_page_cannot_be_made_up_and_ends_with_its_sess
         .await;
     assert_eq!(status, 404, "{error}");
 }
+
+#[tokio::test]
+async fn a_key_replays_a_launch_only_if_it_may_read_its_session() {
+    let server = TestServer::start().await;
+    let launched = launch(&server, json!("claude")).await;
+    for (scopes, request, status) in [
+        (&["apps"][..], json!({}), 200),
+        (&["apps"], json!({ "launchId": launched["launchId"] }), 403),
+        (
+            &["apps", "chat"],
+            json!({ "launchId": launched["launchId"] }),
+            200,
+        ),
+        (&["chat"], json!({}), 403),
+        (&["apps", "chat"], json!({ "launchId": "l-1" }), 404),
+    ] {
+        let key = server.key_for(scopes).await.key;
+        let path = server.url("/api/apps/notes/replay");
+        let post = server.http.post(path).bearer_auth(key).json(&request);
+        let answer = post.send().await.unwrap();
+        assert_eq!(answer.status(), status, "{scopes:?} {request}");
+    }
+}
