@@ -142,7 +142,10 @@ test("a site of another chat is moved, and one that was closed meanwhile says so
     route.fulfill({
       ...gone,
       contentType: "application/json",
-      body: JSON.stringify({ error: "page not found", code: "page_not_found" }),
+      body: JSON.stringify({
+        ...{ status: "error", error_code: "page_not_found" },
+        ...{ message: "page not found", retryable: false },
+      }),
     }),
   );
   await dialog(page)

@@ -165,7 +165,13 @@ export class ReplayState implements Track {
     if (added.length === 0) return;
     const { atEnd } = this.player;
     this.#seen = atEnd ? null : (this.#seen ?? recording.events.length - 1);
-    for (const event of added) recording.add(event);
+    for (const event of added) {
+      recording.add(event);
+      const { type, title } = event;
+      if (type === "session.changed" && typeof title === "string") {
+        this.title = title;
+      }
+    }
     this.loaded = recording.events.length;
     void this.#toEnd(atEnd);
   }
