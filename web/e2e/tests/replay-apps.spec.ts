@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 import { Cashier } from "../cashier.js";
-import { Agent, launch, OUTSIDE, probe } from "../context.js";
+import { Agent, direct, launch, OUTSIDE, probe, visit } from "../context.js";
 import { answers, expect, say, settled, test } from "../fixtures.js";
 import { AUDIT, look } from "../looks.js";
+import { firstOf, Peer } from "../relay.js";
 
 const cashier = new Cashier();
 
@@ -214,6 +215,44 @@ test.describe("with a booking", () => {
     ).toBeVisible();
     await look(page, "replay-app", { exclude: "iframe" });
   });
+});
+
+test("a booking that nobody launched is shown as a person and an external agent saw it", async ({
+  page,
+  server,
+}) => {
+  const booking = await page.context().newPage();
+  await visit(booking, direct(server, "movie-booking"));
+  const title = booking.locator("#stage-title");
+  await expect(title).toHaveText("Which movie?");
+  const agent = await Peer.agent(server);
+  await agent.use("select", { itemId: firstOf(await agent.spec()) });
+  // What a person does is in the state alone.
+  await booking.getByRole("button", { name: "Next" }).click();
+  await expect(title).toHaveText("Which theater?");
+  await agent.use("highlight", { itemIds: [firstOf(await agent.spec())] });
+  agent.leave();
+  let session = "";
+  await expect
+    .poll(async () => {
+      const listed = await server.fetch("/api/sessions");
+      const { sessions } = (await listed.json()) as {
+        sessions: { sessionId: string }[];
+      };
+      return (session = sessions[0]?.sessionId ?? "");
+    })
+    .not.toBe("");
+  await page.bringToFront();
+  await page.goto(`${server.url}/replay/${session}`);
+  await tab(page, "State").click();
+  await page.keyboard.press("End");
+  const frame = page.frameLocator('iframe[title="movie-booking at this step"]');
+  await expect(frame.locator("#stage-title")).toHaveText("Which theater?");
+  await expect(frame.locator("#choices .marked")).toHaveCount(1);
+  await page.getByRole("searchbox", { name: "Search steps" }).fill("/select");
+  await expect(page.getByText(/steps? found/)).toBeVisible();
+  await timeline(page).press("Home");
+  await expect(frame.locator("#stage-title")).toHaveText("Which movie?");
 });
 
 test.describe("while the session goes on", () => {
