@@ -1,5 +1,9 @@
 // Puts the page together: the booking, the chat, and the relay that lets agents in.
-import { emitToAgent, getAgentConfig } from "./__gangway/agent.js";
+import {
+  emitToAgent,
+  getAgentConfig,
+  getAgentContext,
+} from "./__gangway/agent.js";
 import { createHost, type Host } from "./__gangway/host.js";
 import { Backend } from "./backend.ts";
 import { drawChanges } from "./changes.ts";
@@ -8,6 +12,7 @@ import { drawChoices } from "./choices.ts";
 import type { Command } from "./commands.ts";
 import { button, find, keepFocus, make } from "./elements.ts";
 import { drawNarrow } from "./narrow.ts";
+import type { Entry } from "./history.ts";
 import { Flow, type By, type Kept } from "./flow.ts";
 import { LOOKS, STAGES, type Stage, type UiSpec } from "./spec.ts";
 import { toolsOf } from "./tools.ts";
@@ -15,8 +20,15 @@ import { toolsOf } from "./tools.ts";
 // How often seats are looked at again: others book too.
 const LOOK_MS = 10_000;
 
+const REPLAYED = "This is a replay: nothing can be done in it.";
+
 /** What stands above a booking that is made, and one that was cancelled. */
 const DONE = { booked: "See you there", cancelled: "The booking is cancelled" };
+
+interface Reported {
+  uiSpec: UiSpec;
+  messageHistory: Entry[];
+}
 
 const asked = new URLSearchParams(location.search);
 // Two pages of one name would take each other's place, so each launch has its own.
@@ -26,6 +38,10 @@ const session =
   getAgentConfig<string | null>("session", null) ??
   (launch === undefined ? "default" : `movie-booking-${launch.slice(-8)}`);
 const keptAs = `movie-booking.${session}`;
+/** Only in the replay of a session, where the page shows what it reported and does nothing. */
+const replay = getAgentContext()?.replay;
+/** What it reported; in a replay that is all it shows. */
+let reported: Reported | null = null;
 let shownStage: Stage | null = null;
 /** The last event sent to the agent that launched the page. */
 let toldOf: string | null = null;
@@ -35,6 +51,7 @@ const flow = new Flow(
   (source) => changed(source),
 );
 const chat = new Chat((text) => {
+  if (replay) return say(REPLAYED);
   flow.say("user", text);
   host.userMessage(text, flow.booking.stage);
 });
@@ -64,9 +81,14 @@ function say(words: string, problem = false): void {
 
 function act(command: Command): void {
   say("");
+  if (replay) return say(REPLAYED);
   flow.run(command, "user").catch((error: unknown) => {
     say(error instanceof Error ? error.message : String(error), true);
   });
+}
+
+function shownSpec(): UiSpec | null {
+  return reported?.uiSpec ?? flow.spec;
 }
 
 function changed(source: By | "stage"): void {
@@ -76,8 +98,9 @@ function changed(source: By | "stage"): void {
 }
 
 function draw(source: By | "stage"): void {
-  const { spec } = flow;
-  chat.draw(flow.history.entries);
+  const spec = shownSpec();
+  const entries = reported?.messageHistory ?? flow.history.entries;
+  chat.draw(entries);
   if (!spec) return;
   const first = shownStage === null;
   const turned = spec.stage !== shownStage && !first;
@@ -91,7 +114,7 @@ function draw(source: By | "stage"): void {
     find("stage-about").textContent = booked ? "" : (spec.description ?? "");
     find("stage").dataset["stage"] = spec.stage;
     drawNarrow(find("narrow"), spec, act);
-    drawChanges(find("changes"), spec.modification, flow.history.entries, act);
+    drawChanges(find("changes"), spec.modification, entries, act);
     drawChoices(find("choices"), spec, act);
     drawWays(spec);
   });
@@ -144,7 +167,8 @@ function drawWays(spec: UiSpec): void {
 
 /** What is missing, or how long the seats are held. */
 function countDown(): void {
-  const { booking, spec } = flow;
+  const { booking } = flow;
+  const spec = shownSpec();
   if (!spec) return;
   const { hold, booked } = booking;
   const left = hold && !booked ? Math.max(0, hold.expiresAt - Date.now()) : 0;
@@ -182,8 +206,9 @@ function followStudy(): void {
 
 function drawPresence(): void {
   const { status, agents } = host;
-  const words =
-    status === "live"
+  const words = replay
+    ? "Replay"
+    : status === "live"
       ? agents === 0
         ? launch === undefined
           ? `No agent connected. Agents join session “${session}”.`
@@ -197,7 +222,7 @@ function drawPresence(): void {
   const presence = find("presence");
   presence.textContent = words;
   presence.dataset["state"] = status === "live" && agents > 0 ? "here" : status;
-  find("take-back").hidden = status !== "closed";
+  find("take-back").hidden = status !== "closed" || replay !== undefined;
   const study = find("study");
   study.hidden = host.studySession === null;
   study.textContent =
@@ -266,4 +291,9 @@ setInterval(() => {
   if (!document.hidden) flow.lookAgain().catch(() => undefined);
 }, LOOK_MS);
 drawPresence();
-void start(kept());
+if (replay) {
+  replay.onState((state) => {
+    reported = state as Reported | null;
+    draw("stage");
+  });
+} else void start(kept());

@@ -44,6 +44,12 @@ export class PackingList {
     return { title: this.title, items };
   }
 
+  /** Takes over a state that was read. */
+  restore({ title, items }) {
+    this.title = title;
+    this.items = items.map(({ name, packed }) => ({ name, packed }));
+  }
+
   /** A Markdown list with checkboxes. */
   get markdown() {
     const line = ({ name, packed }) => `- [${packed ? "x" : " "}] ${name}`;

@@ -159,3 +159,14 @@ $("save").addEventListener("click", () => void save());
 const theme = getAgentConfig("theme", "auto");
 if (theme !== "auto") document.documentElement.dataset.theme = theme;
 draw();
+
+// In the replay of a session it shows what it reported, and can only be looked at.
+const replay = getAgentContext()?.replay;
+if (replay) {
+  document.body.inert = true;
+  const { state: first } = list;
+  replay.onState((reported) => {
+    list.restore(reported?.uiSpec ?? first);
+    draw();
+  });
+}

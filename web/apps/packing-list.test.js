@@ -26,3 +26,13 @@ test("a list has a limit, and so has a name", () => {
   for (let n = 1; n < 100; n += 1) list.add(`Item ${n}`);
   expect(() => list.add("One more")).toThrow("at most 100");
 });
+
+test("a state that was read is taken over", () => {
+  const list = new PackingList("Trip", ["Tent"]);
+  list.pack("Tent");
+  const other = new PackingList("Other");
+  other.restore(list.state);
+  expect(other.state).toEqual(list.state);
+  other.add("Rope");
+  expect(list.items).toHaveLength(1);
+});

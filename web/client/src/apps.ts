@@ -9,6 +9,7 @@ import type {
   LaunchedApp,
   LaunchInfo,
   OpenedLaunch,
+  ReplayApp,
   SentAppEvent,
   TrustFolder,
 } from "./generated/wire.js";
@@ -53,6 +54,12 @@ export class Apps {
   /** An address that opens an app in this browser, once; `path` is where in the app. */
   enter(name: string, path: string): Promise<AppAddress> {
     return this.#http.post(`${pathOf(name)}/entry`, { body: { path } });
+  }
+
+  /** The address of an app's page for a replay, with the data of a launch. */
+  replay(name: string, launchId: string | null): Promise<AppAddress> {
+    const body: ReplayApp = launchId === null ? {} : { launchId };
+    return this.#http.post(`${pathOf(name)}/replay`, { body });
   }
 
   launched(launchId: string, signal?: AbortSignal): Promise<LaunchInfo> {

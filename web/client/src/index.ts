@@ -8,6 +8,7 @@ export { Models } from "./models.js";
 export { Tools, type CatalogOptions } from "./tools.js";
 export { Asks, type WatchOptions } from "./asks.js";
 export { Demo } from "./demo.js";
+export { Pages } from "./pages.js";
 export { Permissions, type AuditOptions } from "./permissions.js";
 export { Study } from "./study.js";
 export { closePanel, enterPanel, parentIn } from "./panel.js";
@@ -62,7 +63,13 @@ export {
   type MountedApp,
   type MountOptions,
 } from "./context/mount.js";
+export {
+  RecordedApp,
+  type RecordedAppOptions,
+  type RecordedMessage,
+} from "./context/recorded-app.js";
 export { Apps, type AppEntry, type AppFrame, type LaunchBody } from "./apps.js";
 export type { LiveState } from "./live.js";
+export { same } from "./same.js";
 export { isLocal } from "./web-agent/reach.js";
 export type * from "./generated/wire.js";

@@ -38,7 +38,14 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   firefox: [
     async ({ home }, use) => {
-      const firefox = await startFirefox({ home });
+      const firefox = await startFirefox({
+        home,
+        // Downloads are where a test finds them.
+        prefs: {
+          "browser.download.folderList": 2,
+          "browser.download.dir": join(home, "Downloads"),
+        },
+      });
       await use(firefox);
       await firefox.close();
     },

@@ -96,9 +96,13 @@ test("everything can be done with the keyboard", async ({ page, server }) => {
   await page.keyboard.press("Control+Shift+O");
   await expect(page.getByText("Welcome aboard")).toBeVisible();
   await page.keyboard.press("Control+/");
-  await expect(page.getByRole("dialog", { name: "Help" })).toBeVisible();
+  await expect(
+    page.getByRole("dialog", { name: "Keyboard shortcuts" }),
+  ).toBeVisible();
   await page.keyboard.press("Escape");
-  await expect(page.getByRole("dialog", { name: "Help" })).toBeHidden();
+  await expect(
+    page.getByRole("dialog", { name: "Keyboard shortcuts" }),
+  ).toBeHidden();
 
   await tabTo(/^Rename ask me/);
   await page.keyboard.press("Enter");

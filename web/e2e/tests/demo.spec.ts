@@ -125,6 +125,18 @@ test("the demo joins every kind of agent and page in one session, which is repla
     /"called".*page-packing-list\/read_list.*"page","origin"/,
     /"returned".*Boarding pass/,
   ]);
+
+  // The list as it was at the end, and before anybody used it.
+  await page.getByRole("tab", { name: "State" }).click();
+  await page.keyboard.press("End");
+  const replayed = page.frameLocator(
+    'iframe[title="packing-list at this step"]',
+  );
+  await expect(replayed.locator("#count")).toHaveText("3 of 3 packed");
+  await page.getByRole("searchbox", { name: "Search steps" }).fill("add_item");
+  await expect(page.getByText(/steps? found/)).toBeVisible();
+  await timeline.press("Home");
+  await expect(replayed.locator("#count")).toHaveText("0 of 2 packed");
 });
 
 /** Each pattern matches a line after the one before. */

@@ -266,6 +266,8 @@ test("a chat that is not there, an empty one and a connection that is lost say s
   const made = await server.post("/api/sessions");
   const { sessionId } = (await made.json()) as { sessionId: string };
   await page.route("**/export", (route) => route.fulfill({ body: "" }));
+  // Later events would be shown.
+  await page.routeWebSocket("**/events**", () => undefined);
   await page.goto(`${server.url}/replay/${sessionId}`);
   await expect(page.getByText("This recording has no events.")).toBeVisible();
 });

@@ -5,6 +5,7 @@ import {
   Asks,
   Demo,
   GangwayError,
+  Pages,
   Permissions,
   RemoteAgents,
   Sessions,
@@ -34,6 +35,7 @@ import {
   WANTS,
 } from "@gangway/kit/asks/words.js";
 import { ChatState } from "./chat/chat.svelte.js";
+import { PagesState } from "./chat/pages.svelte.js";
 import { DemoState } from "./demo/demo.svelte.js";
 import { GalleryState } from "./applets/gallery.svelte.js";
 import { LaunchState } from "./apps/launch.svelte.js";
@@ -65,6 +67,7 @@ export class AppState {
   readonly asks: AsksState;
   /** What pages of other sites may do. */
   readonly permissions: PermissionsState;
+  readonly #pages: Pages;
   /** The agents that run elsewhere, and what they are made of. */
   readonly remote: RemoteAgentsState;
   /** The applets there are. */
@@ -111,6 +114,7 @@ export class AppState {
       chat: () => (this.page === "chat" ? this.chat.sessionId : null),
     });
     this.permissions = new PermissionsState(new Permissions(http));
+    this.#pages = new Pages(http);
     this.remote = new RemoteAgentsState(new RemoteAgents(http));
     this.chat = $state.raw(this.#chatOf(sessionInPath()));
     const { signal } = this.#stop;
@@ -128,6 +132,11 @@ export class AppState {
     const unfollow = this.asks.follow((ask) => this.#asked(ask));
     signal.addEventListener("abort", unfollow);
     void this.#begin();
+  }
+
+  /** The pages of a chat, while the dialog about them is open. */
+  pagesOf(sessionId: string): PagesState {
+    return new PagesState(this.#pages, sessionId);
   }
 
   dispose(): void {

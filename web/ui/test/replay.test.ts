@@ -1,6 +1,7 @@
 // Recordings: read line by line, told step by step, and the state and conversation at each.
+import { same } from "@gangway/client";
 import { expect, test } from "vitest";
-import { marked, same } from "../src/replay/changes.js";
+import { marked } from "../src/replay/changes.js";
 import { fineClock, lasted } from "../src/replay/clock.js";
 import { ConversationFold } from "../src/replay/conversation.js";
 import { figuresOf } from "../src/replay/figures.js";

@@ -185,7 +185,12 @@ fn is_path(text: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with('/') && plain(rest) && rest.len() < 4096)
 }
 
-fn signed(weblets: &Weblets, purpose: &str, found: &gangway_apps::App, what: &str) -> String {
+pub(super) fn signed(
+    weblets: &Weblets,
+    purpose: &str,
+    found: &gangway_apps::App,
+    what: &str,
+) -> String {
     let signature = weblets
         .http
         .signer
@@ -193,7 +198,7 @@ fn signed(weblets: &Weblets, purpose: &str, found: &gangway_apps::App, what: &st
     format!("{what}.{signature}")
 }
 
-fn checked(
+pub(super) fn checked(
     weblets: &Weblets,
     purpose: &str,
     found: &gangway_apps::App,

@@ -5,26 +5,22 @@ pub(crate) mod entry;
 mod inject;
 mod notice;
 mod other_routes;
+mod ours;
 mod own_api;
 mod quote;
+pub(crate) mod replay;
 mod storage;
 
 use std::sync::Arc;
 
 use axum::{
-    extract::{FromRequestParts, Request, State, WebSocketUpgrade},
+    extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use gangway_apps::serve::AppFileRequest as Wanted;
-use gangway_http::{
-    app_address::AppRequest,
-    auth::Admitted,
-    cors::open_to_all,
-    error::{ApiError, ApiResult},
-    socket::Ending,
-};
+use gangway_http::{app_address::AppRequest, cors::open_to_all, error::ApiError};
 
 use self::{
     cookies::{cookies, set_cookie},
@@ -33,8 +29,8 @@ use self::{
 };
 use crate::{
     Weblets,
-    socket::{ChannelQuery, page, reject},
-    token::{Admission, OpenedPage, PageAccess, Token},
+    socket::ChannelQuery,
+    token::{Admission, OpenedPage, Token},
 };
 
 pub use other_routes::{AppHostRoutes, AppPage};
@@ -99,9 +95,10 @@ pub async fn on_app_host(
     match asked.path.strip_prefix(OURS) {
         // Shared packages are served with the files.
         Some(name) if !name.starts_with("vendor/") => {
-            let answer = ours(&weblets, &found, name.to_owned(), parts).await;
+            let is_replay = name.starts_with(replay::PATH);
+            let answer = ours::answer(&weblets, &found, name.to_owned(), parts).await;
             let mut response = answer.into_response();
-            if weblets.http.addresses.shared() {
+            if weblets.http.addresses.shared() || is_replay {
                 // Pages without an origin load even this cross-origin.
                 for (name, value) in open_to_all() {
                     let value = HeaderValue::from_static(value);
@@ -154,55 +151,6 @@ fn since(uri: &Uri) -> ChannelQuery {
     ChannelQuery {
         since: after(uri, "since").map(str::to_owned),
         page: after(uri, "page").map(str::to_owned),
-    }
-}
-
-async fn ours(
-    weblets: &Arc<Weblets>,
-    found: &Arc<gangway_apps::App>,
-    name: String,
-    mut parts: Parts,
-) -> ApiResult<Response> {
-    let missing = || {
-        let message = "not found";
-        ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
-    };
-    match name.as_str() {
-        "agent.js" | "agent.global.js" | "host.js" | "host.global.js" => {
-            gangway_assets::file(&name, &parts.headers).ok_or_else(missing)
-        }
-        "enter" => entry::enter(weblets, found, &parts.uri, &parts.headers).ok_or_else(|| {
-            let message = "this link has expired; open the app's address again";
-            ApiError::new(StatusCode::GONE, "entry_expired", message)
-        }),
-        "data" | "ws" => {
-            let token = token(&parts.uri).flatten().ok_or_else(missing)?;
-            let proof = after(&parts.uri, "proof").unwrap_or_default();
-            let (launch, why) = match weblets.launches.shown(&token, proof).await? {
-                PageAccess::Page(launch) if launch.app == found.name => {
-                    (Some(*launch), Ending::Gone)
-                }
-                PageAccess::Page(_) | PageAccess::Unknown => (None, Ending::Gone),
-                PageAccess::Ended => (None, Ending::Expired),
-            };
-            if name == "data" {
-                let launch = launch.ok_or_else(|| {
-                    let message = "this launch has ended; launch the app again";
-                    ApiError::new(StatusCode::GONE, "launch_ended", message)
-                })?;
-                let kind = [(header::CONTENT_TYPE, "application/json")];
-                let json = serde_json::to_vec(&launch.data).unwrap_or_default();
-                return Ok((kind, json).into_response());
-            }
-            let since = since(&parts.uri);
-            let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, weblets).await;
-            let weblets = Arc::clone(weblets);
-            match launch {
-                Some(launch) => page(weblets, launch, since, Admitted::Anyone, upgrade).await,
-                None => reject(weblets, upgrade, why),
-            }
-        }
-        _ => weblets.other_routes.script(&name).ok_or_else(missing),
     }
 }
 

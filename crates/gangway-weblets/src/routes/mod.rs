@@ -12,7 +12,7 @@ use gangway_http::{
 
 use crate::{
     Weblets,
-    host::entry,
+    host::{entry, replay},
     socket::{for_agent, for_page},
 };
 
@@ -48,6 +48,11 @@ pub fn routes() -> Routes<Arc<Weblets>> {
             scope(Scope::Apps).body(Body::Json),
             entry::entry,
         )
+        .post(
+            "/api/apps/{name}/replay",
+            scope(Scope::Apps).json(),
+            replay::address,
+        )
         .get(
             "/ws/launches/{id}",
             scope(Scope::Apps).url_token().rate(Rate::Messages),
@@ -71,5 +76,6 @@ pub fn routes() -> Routes<Arc<Weblets>> {
     launch::open,
     launch::tell,
     crate::host::entry::entry,
+    crate::host::replay::address,
 ))]
 pub struct Documented;

@@ -226,9 +226,19 @@ pub struct EnterApp {
     pub path: String,
 }
 
+/// What a page of an app is shown with in a replay.
+#[derive(Debug, Deserialize, ToSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReplayApp {
+    /// The launch; a page that was opened without an agent has none.
+    #[serde(default)]
+    #[ts(optional)]
+    pub launch_id: Option<String>,
+}
+
 #[derive(Debug, Serialize, ToSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct AppAddress {
-    /// Valid for one minute.
+    /// Valid for one minute; that of a replay for one day.
     pub url: String,
 }

@@ -13,5 +13,6 @@ mod identity;
 mod launch;
 mod links;
 mod page_tools;
+mod replay;
 mod server;
 mod tools;

@@ -362,6 +362,7 @@ fn declare_apps(text: &mut String) {
     declare::<manifest::ContextFields>(text);
     declare::<weblets::AppAddress>(text);
     declare::<weblets::EnterApp>(text);
+    declare::<weblets::ReplayApp>(text);
     declare::<weblets::AppInfo>(text);
     declare::<weblets::AppEventInfo>(text);
     declare::<weblets::UntrustedFolder>(text);

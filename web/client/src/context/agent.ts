@@ -8,7 +8,7 @@ import type { AgentContext } from "./context.js";
 import { CODES, makeErrors } from "./errors.js";
 import type * as errors from "./errors.js";
 
-export type { AgentContext } from "./context.js";
+export type { AgentContext, AppReplay } from "./context.js";
 export type {
   ToolDescription,
   ToolHandler,

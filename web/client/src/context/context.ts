@@ -25,6 +25,16 @@ export interface AgentContext {
   off(event: string, handler: (payload: unknown) => void): void;
   /** Offers a tool to every agent of the session; gives back how to withdraw it. */
   registerTool(tool: ToolDescription, handler: ToolHandler): Unregister;
+  /** Only where the page is shown in the replay of a session. */
+  readonly replay?: AppReplay;
+}
+
+export interface AppReplay {
+  /**
+   * Has each state that the page reported at the relay (`uiSpec`, `messageHistory`) shown again, by one handler; null
+   * where there is none yet. A page that shows states does nothing else.
+   */
+  readonly onState: (handler: (state: unknown) => void) => void;
 }
 
 declare global {

@@ -126,7 +126,7 @@ export function portLink(
     const event = said as MessageEvent<Record<string, unknown> | null>;
     // A script can make an event that claims anything, but not one that the browser vouches for.
     if (!event.isTrusted || event.source !== around) return;
-    if (event.origin !== parentOrigin) return;
+    if (parentOrigin !== "*" && event.origin !== parentOrigin) return;
     const { data, ports } = event;
     if (typeof data !== "object" || data?.["type"] !== "gangway-port") return;
     // Nothing of this is the page's business.

@@ -5,6 +5,7 @@ import type { AgentContext } from "./context.js";
 import { CODES, makeErrors } from "./errors.js";
 import { portLink } from "./link.js";
 import type { ToolDescription, ToolHandler } from "../page-tools.js";
+import { makeReplay } from "./replay.js";
 import { keepLaunch } from "./route.js";
 import { lendStorage } from "./storage.js";
 
@@ -23,10 +24,12 @@ export interface Boot {
   seq?: number;
   /** The channel's address, with whatever proves this launch. */
   socket: string;
-  /** The origin of the parent page, if it belongs to another site. */
+  /** The origin of the parent page, if it belongs to another site; `*` where the page's policy says who may frame it. */
   parentOrigin: string | null;
   /** Whether the page reloads when the server requests it. */
   reload: boolean;
+  /** Whether the page is shown in a replay. */
+  replay?: boolean;
 }
 
 /** Takes the boot and the data as JSON; the data are read when they are first used. */
@@ -35,7 +38,8 @@ export default function run(bootJson: string, given?: string): void {
   const { parse, freeze } = built;
   const boot = parse(bootJson) as Boot;
   keepLaunch(built);
-  if (boot.storage !== undefined) lendStorage(built, boot.storage);
+  if (boot.replay) lendStorage(built, null);
+  else if (boot.storage !== undefined) lendStorage(built, boot.storage);
   // Taken only where it is needed: looking at it costs more than reading the boot.
   const Xhr = boot.dataUrl === undefined ? null : XMLHttpRequest;
   let data: AgentContext["data"] | undefined;
@@ -44,10 +48,13 @@ export default function run(bootJson: string, given?: string): void {
   // The parent page may send its port before anything else happens.
   const port =
     boot.parentOrigin !== null && window.parent !== window
-      ? portLink(built, boot.parentOrigin, boot.launchId, (text) =>
-          channel().receive(text),
-        )
+      ? portLink(built, boot.parentOrigin, boot.launchId, (text) => {
+          if (!replay?.receive(text)) channel().receive(text);
+        })
       : null;
+  const replay = boot.replay
+    ? makeReplay(built, (text) => port?.send(text))
+    : null;
 
   function freezeAll<T>(value: T): T {
     if (typeof value !== "object" || value === null) return value;
@@ -86,6 +93,7 @@ export default function run(bootJson: string, given?: string): void {
     off: (event: string, handler: Handler) => channel().off(event, handler),
     registerTool: (tool: ToolDescription, handler: ToolHandler) =>
       channel().registerTool(tool, handler),
+    ...(replay && { replay: freeze({ onState: freeze(replay.onState) }) }),
   } satisfies AgentContext;
 
   freeze(context.emit);

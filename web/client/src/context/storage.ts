@@ -7,8 +7,8 @@ const WAIT_MS = 50;
 
 type Kept = Record<string, string>;
 
-/** Replaces the storage objects that throw; `url` is where the app's storage is kept. */
-export function lendStorage(built: Builtins, url: string): void {
+/** Replaces the storage objects that throw; `url` is where the app's storage is kept, if it outlasts the page. */
+export function lendStorage(built: Builtins, url: string | null): void {
   for (const name of ["localStorage", "sessionStorage"] as const) {
     try {
       if (window[name].length >= 0) continue;

@@ -3463,7 +3463,7 @@ export type ContextFields = { data: { [key in string]: Field }, config: { [key i
 
 export type AppAddress = { 
 /**
- * Valid for one minute.
+ * Valid for one minute; that of a replay for one day.
  */
 url: string, };
 
@@ -3472,6 +3472,15 @@ export type EnterApp = {
  * The path in the app, with its query.
  */
 path: string, };
+
+/**
+ * What a page of an app is shown with in a replay.
+ */
+export type ReplayApp = { 
+/**
+ * The launch; a page that was opened without an agent has none.
+ */
+launchId?: string, };
 
 export type AppInfo = { name: string, title: string, 
 /**

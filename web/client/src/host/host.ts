@@ -68,6 +68,8 @@ export class Host {
     this.#options = options;
     this.#toolbox = new Toolbox(options.tools ?? {}, options.webMcp ?? true);
     this.#toolbox.onChange(() => void this.#tellTools(), this.#stop.signal);
+    // In the replay of a session a page joins nothing.
+    if (window.__AGENT_CONTEXT__?.replay) this.#stop.abort();
     this.#live = this.#connect();
   }
 
@@ -122,11 +124,8 @@ export class Host {
     else this.#live.reconnect();
   }
 
-  /** Leaves the session. */
   close(): void {
     this.#stop.abort();
-    this.#live.dispose();
-    this.#outbox.clear();
   }
 
   #connect(): LiveSocket {
@@ -145,6 +144,7 @@ export class Host {
       key,
       WebSocket,
       random,
+      signal: this.#stop.signal,
     });
     return live;
   }

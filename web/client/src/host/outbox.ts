@@ -17,11 +17,6 @@ export class Outbox {
     return all;
   }
 
-  clear(): void {
-    this.#waiting = [];
-    this.#answers.clear();
-  }
-
   forgetAnswers(): void {
     this.#answers.clear();
   }

@@ -7,6 +7,7 @@ import type {
   ConsentState,
 } from "@gangway/client";
 import { newsWords } from "../apps/lines.js";
+import { askWords, isAsk } from "./ask-words.js";
 
 export const ORIGINS: Record<string, string> = {
   builtin: "built in",
@@ -126,9 +127,12 @@ export function tell(
         : "";
       return { what: `Turn ended: ${event.outcome}`, text: tokens };
     }
-    default:
+    default: {
+      const other: { type: string } = event;
+      if (isAsk(other)) return askWords(other);
       // A newer server may know more than this page.
-      return given(`Event ${(event as EventFrame).type}`, event);
+      return given(`Event ${other.type}`, event);
+    }
   }
 }
 

@@ -43,6 +43,14 @@ const SOURCES = new Map<unknown, Actor>([
   ["page", "site"],
 ]);
 
+const ASKERS = new Map<unknown, Actor>([
+  ["site", "site"],
+  ["server", "tool"],
+  ["app", "app"],
+  ["applet", "applet"],
+  ["agent", "external"],
+]);
+
 const BY_TYPE = new Map<string, [Actor, Kind]>([
   ["session.created", ["gangway", "turn"]],
   ["session.changed", ["gangway", "turn"]],
@@ -60,6 +68,8 @@ const BY_TYPE = new Map<string, [Actor, Kind]>([
   ["applet.state", ["applet", "state"]],
   ["applet.asks", ["applet", "ask"]],
   ["applet.leave", ["person", "ask"]],
+  ["ask.opened", ["gangway", "ask"]],
+  ["ask.closed", ["person", "ask"]],
   ["applet.open", ["agent", "page"]],
   ["page.reload", ["gangway", "page"]],
   ["done", ["agent", "turn"]],
@@ -109,6 +119,11 @@ export function classOf(event: Recorded): [Actor, Kind] {
       (typeof by === "string" ? { kind: "agent" } : by),
   );
   const [actor, kind] = known ?? ["gangway", "other"];
+  if (event.type === "ask.closed" && event["by"] === null) {
+    return ["gangway", kind];
+  }
+  const asker = ASKERS.get(fields(event["asker"])["kind"]);
+  if (asker) return [asker, kind];
   return [SOURCES.get(source["kind"]) ?? actor, kind];
 }
 
@@ -154,6 +169,10 @@ export function pairOf(
       return pair("asks", event["applet"], true);
     case "applet.leave":
       return pair("asks", event["applet"], false);
+    case "ask.opened":
+      return pair("ask", event["askId"], true);
+    case "ask.closed":
+      return pair("ask", event["askId"], false);
     case "page": {
       const { what, callId } = fields(event["news"]);
       return pair("page", callId, what === "called");

@@ -52,6 +52,7 @@ const TIMED: Partial<Record<string, Timed>> = {
   done: "turn",
   "session.answer": "ask",
   "applet.leave": "ask",
+  "ask.closed": "ask",
   app: "ask",
 };
 
@@ -143,6 +144,8 @@ function nameOf(recording: Recording, index: number): string {
       return "Questions";
     case "applet.leave":
       return "Consents";
+    case "ask.closed":
+      return "Permissions";
     case "app":
       return `${words(event["app"])}: ${words(fields(begun?.["news"])["action"])}`;
     default:

@@ -9,6 +9,7 @@ import {
   type Actor,
   type Kind,
 } from "./actors.js";
+import { AppLogs } from "./app-logs.js";
 import type { Recorded } from "./read.js";
 import { above, StateFold } from "./state.js";
 
@@ -29,6 +30,7 @@ export class Recording {
   /** Turns that the chat does not show. */
   readonly hidden = new Set<string>();
   readonly state = new StateFold(this.events);
+  readonly apps = new AppLogs();
   readonly #partners = new Map<number, number>();
   readonly #open = new Map<string, number>();
   readonly #messages = new Map<string, number>();
@@ -54,6 +56,7 @@ export class Recording {
     this.#step(index);
     this.#pair(index);
     this.state.add(index);
+    this.apps.add(event, index);
   }
 
   /** Those who acted, and the kinds of events there are. */

@@ -1,9 +1,9 @@
 // What the replay of a recording knows: its events as they come, what is shown of them, and where one is.
-import { GangwayError } from "@gangway/client";
+import { GangwayError, type LiveState } from "@gangway/client";
 import type { Actor, Kind } from "./actors.js";
 import { ConversationFold } from "./conversation.js";
 import { Player, type Track } from "./player.svelte.js";
-import { RecordingError, RecordingReader } from "./read.js";
+import { RecordingError, RecordingReader, type Recorded } from "./read.js";
 import { Recording } from "./recording.js";
 import { SearchState } from "./search.svelte.js";
 import { above, type State } from "./state.js";
@@ -45,6 +45,10 @@ export class ReplayState implements Track {
   loaded = $state(0);
   /** The index of the event that is shown. */
   at = $state(0);
+  /** The connection over which later events come, where there is one. */
+  live: LiveState | null = $state(null);
+  /** The last event that was there when the person was at the end. */
+  #seen: number | null = $state(null);
   choice: Choice = $state.raw(EVERYTHING);
 
   /** The indexes of the steps that are shown. */
@@ -71,6 +75,13 @@ export class ReplayState implements Track {
     this.loaded > 0 ? this.recording.present() : { actors: [], kinds: [] },
   );
 
+  /** Steps that came since the person was at the end. */
+  readonly fresh = $derived(
+    this.#seen === null
+      ? 0
+      : this.visible.length - above(this.visible, this.#seen),
+  );
+
   constructor(wanted: number | null = null) {
     this.#wanted = wanted;
   }
@@ -82,6 +93,7 @@ export class ReplayState implements Track {
   goTo(position: number): void {
     this.#wanted = null;
     this.at = this.visible[position] ?? this.at;
+    if (this.player.atEnd) this.#seen = null;
   }
 
   timeOf(position: number): number {
@@ -99,6 +111,7 @@ export class ReplayState implements Track {
     this.#wanted = null;
     this.player.playing = false;
     this.at = step;
+    if (this.player.atEnd) this.#seen = null;
   }
 
   /** Goes to the event with this number, now or when it has come. */
@@ -142,6 +155,34 @@ export class ReplayState implements Track {
     this.loading = false;
     this.#wanted = null;
     void this.search.again();
+  }
+
+  /** Takes events that came after the recording was read: whoever is at the end stays there. */
+  append(events: readonly Recorded[]): void {
+    const { recording } = this;
+    const last = recording.events.at(-1)?.seq ?? 0;
+    const added = events.filter(({ seq }) => seq > last);
+    if (added.length === 0) return;
+    const { atEnd } = this.player;
+    this.#seen = atEnd ? null : (this.#seen ?? recording.events.length - 1);
+    for (const event of added) {
+      recording.add(event);
+      const { type, title } = event;
+      if (type === "session.changed" && typeof title === "string") {
+        this.title = title;
+      }
+    }
+    this.loaded = recording.events.length;
+    void this.#toEnd(atEnd);
+  }
+
+  async #toEnd(goes: boolean): Promise<void> {
+    const { at } = this;
+    const found = this.search.more();
+    if (goes) this.at = this.visible.at(-1) ?? at;
+    const now = this.at;
+    await found;
+    if (goes && this.at === now) this.at = this.visible.at(-1) ?? now;
   }
 
   #arrive(): void {

@@ -7,6 +7,8 @@ export class SearchState {
   readonly #recording: Recording;
   #needle = "";
   #run = 0;
+  /** How many steps were looked at. */
+  #looked = 0;
   /** The steps with the word in them; null without a word. */
   hits: number[] | null = $state.raw(null);
   searching = $state(false);
@@ -29,6 +31,16 @@ export class SearchState {
     if (this.#needle !== "") await this.find(this.#needle);
   }
 
+  /** Looks at the steps that came since. */
+  async more(): Promise<void> {
+    if (this.#needle === "" || this.searching) return;
+    // The last step may have grown since.
+    const from = Math.max(0, this.#looked - 1);
+    const first = this.#recording.steps[from - 1] ?? -1;
+    this.hits = (this.hits ?? []).filter((hit) => hit <= first);
+    await this.#look(from);
+  }
+
   async #look(from: number): Promise<void> {
     const run = this.#run;
     const { events, steps } = this.#recording;
@@ -45,6 +57,7 @@ export class SearchState {
       if (run !== this.#run) return;
     }
     this.hits = [...(this.hits ?? []), ...found];
+    this.#looked = steps.length;
     this.searching = false;
   }
 }

@@ -1,9 +1,10 @@
 // The state of applets, apps and the session after any event: folded once, with a keyframe every so often.
 import { fields, words } from "./actors.js";
+import { reportOf } from "./app-logs.js";
 import type { Recorded } from "./read.js";
 
 export interface Section {
-  readonly kind: "session" | "applet" | "app" | "consents";
+  readonly kind: "session" | "applet" | "app" | "relay" | "site" | "consents";
   readonly name: string;
   /** Its number, where changes of it are counted. */
   version: number | null;
@@ -138,9 +139,49 @@ function change(state: Map<string, Section>, event: Recorded): boolean {
         section("app", words(event["app"]), words(event["launchId"])).values,
         event,
       );
+    case "tool.execution_complete": {
+      // The result of a page at the relay has its state.
+      const server = words(event["tool"]).split("/")[0] ?? "";
+      const page = state.get(`relay:${server.replace(/^page-/, "")}`);
+      return page !== undefined && setReport(page.values, event["result"]);
+    }
+    case "page": {
+      const kind = event["pageKind"];
+      if (kind !== "relay" && kind !== "site") return false;
+      return changePage(section(kind, words(event["name"])).values, event);
+    }
     default:
       return false;
   }
+}
+
+/** What a page at the relay reports, or a site that is connected to the session. */
+function changePage(values: Map<string, unknown>, event: Recorded): boolean {
+  const news = fields(event["news"]);
+  switch (news["what"]) {
+    case "opened":
+      values.set("open", true);
+      return true;
+    case "left":
+      values.set("open", false);
+      return true;
+    case "offered":
+      values.set("tools", news["tools"]);
+      return true;
+    case "returned":
+      return setReport(values, news["result"]);
+    default:
+      return setReport(values, news["payload"]);
+  }
+}
+
+function setReport(values: Map<string, unknown>, report: unknown): boolean {
+  const reported = reportOf(report);
+  for (const name of ["uiSpec", "messageHistory"]) {
+    const value = reported?.[name];
+    if (value !== undefined) values.set(name, value);
+  }
+  return reported !== null;
 }
 
 /** The log holds what an app and its agent told each other, not what the app keeps to itself. */

@@ -40,7 +40,12 @@ export function rowOf(recording: Recording, index: number): Row {
   const { what, text, value } = event
     ? toldOf(event)
     : { what: "", text: "", value: undefined };
-  const more = value === undefined ? text : brief(value);
+  const more =
+    event?.type === "ask.closed"
+      ? [askedIn(recording, index), text].filter(Boolean).join(", ")
+      : value === undefined
+        ? text
+        : brief(value);
   const time = fineClock(recording.times[index] ?? 0);
   const bad = recording.bad[index] === true;
   return {
@@ -51,6 +56,14 @@ export function rowOf(recording: Recording, index: number): Row {
     more: bad ? "" : more.slice(0, ROW_LENGTH),
     problem: bad ? more.slice(0, ROW_LENGTH) || "Failed" : "",
   };
+}
+
+/** What was decided. */
+function askedIn(recording: Recording, index: number): string {
+  const asked = recording.events[recording.partner(index) ?? -1];
+  if (!asked) return "";
+  const { what, text } = toldOf(asked);
+  return text ? `${what}: ${text}` : what;
 }
 
 /** The beginning of a value as JSON, without writing all of it. */
