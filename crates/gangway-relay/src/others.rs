@@ -38,8 +38,8 @@ pub(crate) struct Others {
 #[derive(Default)]
 pub(crate) struct State {
     open: usize,
-    /// Agents and tools that the person always allows, with what the tool was then.
-    allowed: HashSet<(String, ToolName, String)>,
+    /// Agents and pages whose tools the person always lets them call.
+    allowed: HashSet<(String, String)>,
 }
 
 /// Counts a request until dropped.
@@ -104,9 +104,8 @@ impl Others {
         let other = other.ok_or_else(missing)?;
         let known = other.channel.known(tool).ok_or_else(missing)?;
         if !known.read_only {
-            let is = format!("{} {}", known.tool.description, known.tool.input_schema);
-            let allowed = (caller.agent.identity().to_owned(), tool.clone(), is);
-            self.ask(caller.agent, allowed, &params).await?;
+            let allowed = (caller.agent.identity().to_owned(), other.target());
+            self.ask(caller.agent, allowed, tool, &params).await?;
         }
         // A page on the relay shows it to the person.
         if other.kind == PageKind::Relay {
@@ -134,16 +133,17 @@ impl Others {
     async fn ask(
         &self,
         agent: &StudyAsker,
-        allowed: (String, ToolName, String),
+        allowed: (String, String),
+        tool: &ToolName,
         params: &Map<String, Value>,
     ) -> Result<(), ToolError> {
         if self.state.lock().allowed.contains(&allowed) {
             return Ok(());
         }
-        let (_, tool, _) = &allowed;
         let arguments = serde_json::to_string(params).unwrap_or_default();
         let arguments: String = arguments.chars().take(SHOWN).collect();
-        let message = format!("call {tool} with {arguments}");
+        let message =
+            format!("call {tool} with {arguments}. “Always allow” is for all tools of this page");
         let new = NewAsk {
             asker: AskedBy::Agent(escape_line(agent.label())),
             body: AskBody::Action {

@@ -1,9 +1,10 @@
 //! Every kind of page and every kind of agent: a page's tools, its state and its events, by way of its session.
 
+mod approved;
 mod driven;
 mod invited;
 mod logged;
-mod matrix;
+pub mod matrix;
 mod remote;
 
 use gangway_testing::{
@@ -167,10 +168,18 @@ pub async fn relay_page(server: &TestServer, join: Value) -> JoinHandle<()> {
     tokio::spawn(async move {
         while let Some(asked) = host.next().await {
             let number = json!({ "type": "integer", "description": "A number" });
-            let tool = json!({ "name": "add", "description": "Adds.", "parameters": { "a": number, "b": number } });
+            let tool = |name: &str, reads: bool| {
+                json!({ "name": name, "description": "Adds.", "readOnly": reads,
+                    "parameters": { "a": number, "b": number } })
+            };
+            let tools = [
+                tool("add", false),
+                tool("add_again", false),
+                tool("peek", true),
+            ];
             match asked["type"].as_str().unwrap() {
                 "snapshot.get" => {
-                    let state = json!({ "uiSpec": { "kind": "lamp" }, "messageHistory": [], "toolSchema": [tool] });
+                    let state = json!({ "uiSpec": { "kind": "lamp" }, "messageHistory": [], "toolSchema": tools });
                     host.reply(&asked, "snapshot.state", state).await;
                 }
                 "tool.call" => {

@@ -252,16 +252,13 @@ async fn an_acp_agent_calls_a_tool_of_every_kind_of_page_over_mcp() {
         let arguments = numbers(2, 3, server);
         yard.tell(&made, &format!("page {server}__add {arguments}"))
             .await;
-        // A page on the relay shows each call itself.
-        if server != "page-lamp" {
-            yard.agents.until_state(&made, "awaiting_input").await;
-            let (_, history) = yard.agents.get(&made, "history").await;
-            let entries = history["entries"].as_array().unwrap();
-            let open = |entry: &&Value| entry["role"] == "question" && entry["answer"].is_null();
-            let question = entries.iter().find(open).unwrap();
-            let answer = json!({ "question_id": question["questionId"], "answer": "Allow once" });
-            assert_eq!(yard.agents.post(&made, "answer", answer).await.0, 200);
-        }
+        yard.agents.until_state(&made, "awaiting_input").await;
+        let (_, history) = yard.agents.get(&made, "history").await;
+        let entries = history["entries"].as_array().unwrap();
+        let open = |entry: &&Value| entry["role"] == "question" && entry["answer"].is_null();
+        let question = entries.iter().find(open).unwrap();
+        let answer = json!({ "question_id": question["questionId"], "answer": "Allow once" });
+        assert_eq!(yard.agents.post(&made, "answer", answer).await.0, 200);
         let answers = eventually(async || {
             let answers = yard.agents.answers(&made).await;
             (answers.len() == n).then_some(answers)
