@@ -6,7 +6,7 @@
 //! - `registered`, `calls`: pages that register their tools here, and the calls that wait for them
 //! - `sockets`, `mailbox`: of those, pages with a socket of their own, which may reconnect
 //! - `events`: events of a page, from the log of its session
-//! - `notes`: what happens with pages, for the logs of their sessions
+//! - `notes`: what happens with pages, as entries of the logs of their sessions
 //! - `source`: the tools of all pages for every agent
 //!
 //! Depends on core and the schemas of tools.
@@ -25,7 +25,7 @@ mod source;
 pub use calls::{PageCall, PageLink};
 pub use events::{EVENTS, from_log};
 pub use mailbox::ToPage;
-pub use notes::{PageNotes, Subject};
+pub use notes::Subject;
 pub use offer::{DEEPEST, NAME, OfferedTool, PageTool, RefusedTool, TOOLS, ToolProblem, is_deeper};
 pub use page::{ListedTool, NewPage, Page, PageChannel, PageEvents};
 pub use registered::{Accepted, PageView, Registered};

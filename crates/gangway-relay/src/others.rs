@@ -105,7 +105,7 @@ impl Others {
         let known = other.channel.known(tool).ok_or_else(missing)?;
         if !known.read_only {
             let allowed = (caller.agent.identity().to_owned(), other.target());
-            self.ask(caller.agent, allowed, tool, &params).await?;
+            self.ask(&caller, allowed, tool, &params).await?;
         }
         // A page on the relay shows it to the person.
         if other.kind == PageKind::Relay {
@@ -132,7 +132,7 @@ impl Others {
 
     async fn ask(
         &self,
-        agent: &StudyAsker,
+        Caller { chat, agent, .. }: &Caller<'_>,
         allowed: (String, String),
         tool: &ToolName,
         params: &Map<String, Value>,
@@ -158,6 +158,7 @@ impl Others {
             },
             timeout: Some(CONSENT),
             hidden: false,
+            session: Some(*chat),
         };
         let refused = |message: &str| ToolError::Refused {
             code: "ERR_PERMISSION_DENIED",

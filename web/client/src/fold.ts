@@ -159,6 +159,9 @@ function apply(at: Conversation, frame: Numbered): Conversation {
     case "applet.leave":
     case "applet.open":
     case "page.reload":
+    // Requests are shown where they are answered, and the calls that they are about in the chat.
+    case "ask.opened":
+    case "ask.closed":
       return at;
     case "session.changed": {
       const { title, model, agent, at: updatedAt } = frame;

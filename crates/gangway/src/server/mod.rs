@@ -24,7 +24,7 @@ pub use error::ServerError;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Asks, Consents, Hub, Limits, Store, ToolSource};
+use gangway_core::{Asks, Consents, Hub, Limits, Notes, Store, ToolSource};
 use gangway_http::{
     Http,
     app_address::AppAddresses,
@@ -116,8 +116,9 @@ impl Server {
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.clone();
         let shown = program.as_deref();
-        let asks = Arc::<Asks>::default();
-        let (pages, page_notes) = Pages::new();
+        let (notes, note_writer) = Notes::new();
+        let asks = Arc::new(Asks::new(notes.clone()));
+        let pages = Pages::new(notes);
         let page_tools = Arc::new(PageTools::new(Arc::clone(&pages)));
         let tools = Tools::new(
             &config.tool_settings(),
@@ -212,7 +213,7 @@ impl Server {
                 stop,
             },
         )?;
-        let writing = page_notes.write(Arc::clone(&hub), http.stop.clone());
+        let writing = note_writer.run(Arc::clone(&hub), http.stop.clone());
         http.sockets.spawn(writing);
         let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
         let relay = Relay::load(

@@ -1,6 +1,7 @@
 //! Every kind of page and every kind of agent: a page's tools, its state and its events, by way of its session.
 
 mod approved;
+mod decisions;
 mod driven;
 mod invited;
 mod logged;
