@@ -8,6 +8,7 @@
 //! - `events`: events of a page, from the log of its session
 //! - `notes`: what happens with pages, as entries of the logs of their sessions
 //! - `source`: the tools of all pages for every agent
+//! - `reader`: tools for every agent to list pages, read their state and wait for their events
 //!
 //! Depends on core and the schemas of tools.
 
@@ -17,6 +18,7 @@ mod mailbox;
 mod notes;
 mod offer;
 mod page;
+mod reader;
 mod registered;
 mod registry;
 mod sockets;
@@ -28,6 +30,7 @@ pub use mailbox::ToPage;
 pub use notes::Subject;
 pub use offer::{DEEPEST, NAME, OfferedTool, PageTool, RefusedTool, TOOLS, ToolProblem, is_deeper};
 pub use page::{ListedTool, NewPage, Page, PageChannel, PageEvents};
+pub use reader::{PageReader, is_reader, read_pages, reader_tools};
 pub use registered::{Accepted, PageView, Registered};
 pub use registry::{OpenPage, PREFIX, Pages, TooManyPages};
 pub use sockets::{Connected, GRACE, SocketPages};

@@ -32,7 +32,7 @@ use gangway_http::{
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
-use gangway_pages::{PageTools, Pages, SocketPages};
+use gangway_pages::{PageReader, PageTools, Pages, SocketPages};
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::Relay;
 use gangway_remote::{LiveAgents, RemoteAgents};
@@ -120,6 +120,7 @@ impl Server {
         let asks = Arc::new(Asks::new(notes.clone()));
         let pages = Pages::new(notes);
         let page_tools = Arc::new(PageTools::new(Arc::clone(&pages)));
+        let page_reader = Arc::new(PageReader::new(Arc::clone(&pages)));
         let tools = Tools::new(
             &config.tool_settings(),
             data,
@@ -185,6 +186,7 @@ impl Server {
                 Arc::new(applet_tools),
                 Arc::new(WebletTools::new(Arc::clone(&launches))),
                 Arc::clone(&page_tools) as _,
+                Arc::clone(&page_reader) as _,
                 Arc::clone(&browser) as _,
             ];
             let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
@@ -192,6 +194,7 @@ impl Server {
             let approved = Arc::new(approved);
             let session_pages = Arc::new(SessionPages {
                 pages: Arc::clone(&page_tools),
+                reader: page_reader,
                 toolset: Arc::clone(&toolset),
                 approved: Arc::clone(&approved),
             });

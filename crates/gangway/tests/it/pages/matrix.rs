@@ -105,7 +105,7 @@ async fn mcp_clients_call_a_tool_of_every_kind_of_page_that_their_key_is_for() {
             let read = read.unwrap().to_string();
             let shows = match page {
                 "page-notes" => "\"data\":{\"notes\":[\"a\"]",
-                "page-calculator" => "\"version\":0",
+                "page-calculator" => "\"version\":1",
                 "page-lamp" => "\"kind\":\"lamp\"",
                 _ => "https://shop.example",
             };
@@ -175,12 +175,12 @@ async fn an_external_agent_calls_a_tool_of_every_page_of_the_chat_that_the_perso
     assert_eq!(done["payload"]["sum"], 5, "{done}");
     let snapshot = agent.ask("snapshot.get", json!({})).await;
     let others = &snapshot["payload"]["otherTools"];
-    let names: Vec<_> = others
+    let names = others
         .as_array()
         .unwrap_or_else(|| panic!("{snapshot}"))
         .iter()
-        .map(|tool| tool["name"].as_str().unwrap().to_owned())
-        .collect();
+        .map(|tool| tool["name"].as_str().unwrap().to_owned());
+    let names: Vec<_> = names.filter(|name| name.starts_with("page-")).collect();
     let expected = SERVERS[..3].iter().map(|server| format!("{server}/add"));
     assert_eq!(names, expected.collect::<Vec<_>>());
     for (name, decision) in names.iter().zip(["once", "always", "deny"]) {

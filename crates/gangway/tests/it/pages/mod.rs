@@ -6,6 +6,7 @@ mod driven;
 mod invited;
 mod logged;
 pub mod matrix;
+mod read;
 mod remote;
 
 use gangway_testing::{
@@ -92,6 +93,8 @@ async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
         loop {
             let received = page.receive().await;
             if received["type"] == "tool-call" {
+                page.emit("e1", "note-added", json!({ "text": "added" }))
+                    .await;
                 let result = json!({ "type": "weblet-tool-result", "call": received["call"], "success": true,
                     "result": sum(&received["arguments"]) });
                 page.send_message(result).await;
@@ -117,6 +120,8 @@ async fn applet(server: &TestServer, session: &str) -> JoinHandle<()> {
         loop {
             let call = page.until("toolCall").await;
             let result = sum(&call["arguments"]);
+            page.send(&json!({ "type": "setState", "id": 2, "data": { "n": "added" } }))
+                .await;
             page.send(&json!({ "type": "toolResult", "call": call["call"], "result": result }))
                 .await;
         }
@@ -186,6 +191,7 @@ pub async fn relay_page(server: &TestServer, join: Value) -> JoinHandle<()> {
                 "tool.call" => {
                     let mut result = sum(&asked["payload"]["params"]);
                     result["ok"] = json!(true);
+                    host.push("user.message", json!({ "text": "added" })).await;
                     host.reply(&asked, "tool.result", result).await;
                 }
                 _ => {}

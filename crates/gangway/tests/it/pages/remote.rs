@@ -121,6 +121,11 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
     wanted.push(("page-lamp__look", "{}"));
     let wrong = json!({ "a": "two", "b": 3 }).to_string();
     wanted.push((names[0].as_str(), &wrong));
+    wanted.push(("gangway__read_page", r#"{"page":"page-notes"}"#));
+    wanted.push((
+        "gangway__next_page_event",
+        r#"{"page":"page-notes","after":0}"#,
+    ));
     let model = adding(&wanted);
     let yard = Yard::with(&model, "none").await;
     let (made, other) = (yard.agent().await, yard.agent().await);
@@ -144,11 +149,9 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
         .filter(|message| message["role"] == "tool")
         .map(|message| message["content"].to_string())
         .collect();
-    assert_eq!(results.len(), 6, "{results:?}");
-    for (n, shown) in ["sum", "sum", "sum", "sum", "lamp", "/a"]
-        .iter()
-        .enumerate()
-    {
+    assert_eq!(results.len(), 8, "{results:?}");
+    let shows = ["sum", "sum", "sum", "sum", "lamp", "/a", "notes", "added"];
+    for (n, shown) in shows.iter().enumerate() {
         assert!(results[n].contains(shown), "{results:?}");
     }
     // The server has logged them, each with its result.
@@ -158,7 +161,7 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
         .filter(|entry| entry["role"] == "tool")
         .map(|entry| (entry["tool"].clone(), entry["state"].clone()))
         .collect();
-    assert_eq!(logged.len(), 6, "{logged:?}");
+    assert_eq!(logged.len(), 8, "{logged:?}");
     for server in SERVERS {
         let call = (json!(format!("{server}/add")), json!("done"));
         assert!(logged.contains(&call), "{logged:?}");
