@@ -152,14 +152,13 @@ function apply(at: Conversation, frame: Numbered): Conversation {
     }
     case "page":
       return pageCall(at, frame);
-    // Consent is requested separately: a snapshot does not contain it.
+    // The person is asked separately: a snapshot does not contain it.
     case "session.created":
     case "applet.state":
     case "applet.asks":
     case "applet.leave":
     case "applet.open":
     case "page.reload":
-    // Requests are shown where they are answered, and the calls that they are about in the chat.
     case "ask.opened":
     case "ask.closed":
       return at;
