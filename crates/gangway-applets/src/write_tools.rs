@@ -163,6 +163,7 @@ impl AppletTools {
             },
             timeout: None,
             hidden: false,
+            session: caller.session,
         };
         let reply = self.asks.ask(new, |_| Ok(())).await;
         match reply.map(|reply| reply.decision) {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     app::{AppEvent, Launch},
+    asks::AskEntry,
     event::{Consent, Source},
     id::{AppName, LaunchId, QuestionId, Slug},
     page::{PageEntry, PageId, PageKind},
@@ -132,6 +133,13 @@ pub enum Command {
         name: String,
         /// The event.
         page_event: Box<PageEntry>,
+    },
+    /// Log a request to the user, or its end.
+    Ask {
+        /// Identifies the request in this session.
+        ask: String,
+        /// The entry.
+        entry: Box<AskEntry>,
     },
     /// Stop, then delete the session and its log.
     Delete,

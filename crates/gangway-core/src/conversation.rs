@@ -298,6 +298,8 @@ impl Conversation {
             Event::Page {
                 page, page_event, ..
             } => self.page_call(logged, *page, page_event),
+            // Requests are answered where they are shown; the chat itself has the calls that they are about.
+            Event::Ask { .. } => {}
             Event::ContextUsed { used, window, .. } => self.context = Some((*used, *window)),
             Event::Notice { text, .. } => {
                 self.push(logged, EntryBody::Notice { text: text.clone() })

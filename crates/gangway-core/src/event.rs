@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     app::AppEvent,
+    asks::AskEntry,
     id::{AppName, CallId, LaunchId, MessageId, QuestionId, Slug},
     page::{PageEntry, PageId, PageKind},
     session::Profile,
@@ -246,6 +247,13 @@ pub enum Event {
         #[serde(rename = "news")]
         page_event: PageEntry,
     },
+    /// A request to the user for a page or an agent of the session, or its end.
+    Ask {
+        /// Identifies the request in this session.
+        ask: String,
+        /// The entry.
+        entry: AskEntry,
+    },
     /// A notice about this turn for the user.
     Notice {
         /// The turn.
@@ -325,7 +333,8 @@ impl Event {
             | Self::ConsentRequested { .. }
             | Self::ConsentChanged { .. }
             | Self::App { .. }
-            | Self::Page { .. } => None,
+            | Self::Page { .. }
+            | Self::Ask { .. } => None,
             Self::MessageStarted { .. } => Some(own),
             Self::TurnStarted { turn, .. }
             | Self::Delta { turn, .. }

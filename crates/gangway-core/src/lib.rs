@@ -17,6 +17,7 @@ mod handle;
 pub mod hub;
 pub mod id;
 pub mod log;
+mod notes;
 pub mod origin;
 pub mod outbox;
 mod page;
@@ -38,7 +39,8 @@ pub use agent::{Agent, AgentError, Agents, Readiness};
 pub use app::{AppAgent, AppEvent, AppEventKind, AppRefusal, Launch, LaunchPass};
 pub use approval::{Approval, Choice};
 pub use asks::{
-    Actor, Ask, AskBody, AskDecision, AskError, AskId, Asker, Asks, Lane, NewAsk, OpenAsk, Reply,
+    Actor, Ask, AskBody, AskDecision, AskEntry, AskError, AskId, AskOutcome, AskedFor, Asker, Asks,
+    Lane, NewAsk, OpenAsk, Reply,
 };
 pub use command::{Command, Receipt, Turns, WhenBusy};
 pub use consent::{AwaitingConsent, ConsentOutcome, Consents};
@@ -49,6 +51,7 @@ pub use handle::HubHandle;
 pub use hub::{Hub, Limits, NewSession};
 pub use id::{AppName, CallId, LaunchId, MessageId, QuestionId, SessionId, Slug, TurnId};
 pub use log::{Log, Subscription, SubscriptionEnd};
+pub use notes::{NoteWriter, Notes};
 pub use origin::Origin;
 pub use outbox::{Backlog, Outbox};
 pub use page::{PageEntry, PageId, PageKind};

@@ -17,6 +17,8 @@ pub struct ToApprove {
     pub is_read_only: bool,
     /// What carries out the calls: if it changes, the user is asked again.
     pub target: String,
+    /// Whether a page carries them out, all of whose tools can be allowed together.
+    pub of_page: bool,
 }
 
 /// A part of Gangway that offers tools to agents: applets, apps, pages, the browser. An MCP server with the name of one
@@ -53,9 +55,10 @@ pub trait ToolSource: Send + Sync {
         false
     }
 
-    /// The tool, if calls may need the user's approval; `None` if the source asks for consent itself or needs none.
-    fn to_approve(&self, _tool: &ToolName) -> Option<ToApprove> {
-        None
+    /// The tool, if calls may need the user's approval; `None` if the source asks for consent itself or needs none. An
+    /// error if it cannot be called.
+    fn to_approve(&self, _tool: &ToolName) -> Result<Option<ToApprove>, ToolError> {
+        Ok(None)
     }
 
     /// Whether a tool only reads; `None` if unknown.

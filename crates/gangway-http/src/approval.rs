@@ -11,9 +11,8 @@ pub fn refuse_lasting(answer: &str) -> ApiResult<()> {
         return Ok(());
     }
     let message = format!(
-        "{answer:?} applies to every chat and needs a login or a key with the scope admin; answer {:?}, {:?} or {:?}",
+        "{answer:?} applies to every chat and needs a login or a key with the scope admin; answer with another option, such as {:?} or {:?}",
         Choice::Once.label(),
-        Choice::Session.label(),
         Choice::Deny.label(),
     );
     let status = StatusCode::FORBIDDEN;

@@ -1,5 +1,7 @@
 //! Elicitation: questions that a server asks the user during a call.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -11,6 +13,8 @@ pub struct ElicitationRequest {
     pub message: String,
     /// The form, as a JSON Schema of flat properties; `None` for a URL.
     pub schema: Option<Value>,
+    /// The caller whose call it is about, unless several have calls open.
+    pub caller: Option<Arc<str>>,
     /// A page to visit, which the server says is its own. The user opens it, never Gangway.
     pub url: Option<String>,
 }

@@ -126,9 +126,14 @@ impl Host {
             let caller: Arc<str> = caller.into();
             let busy =
                 || ToolError::Busy("too many tool calls at once; try again later".to_owned());
-            let turn = self.lanes.turn(caller).await.ok_or_else(busy)?;
+            let turn = self
+                .lanes
+                .turn(Arc::clone(&caller))
+                .await
+                .ok_or_else(busy)?;
             let timeout = self.timeout(server, tool);
             let mut call = Call {
+                caller,
                 tool,
                 live: &live,
                 timeout,
@@ -160,6 +165,7 @@ impl Host {
 }
 
 struct Call<'a> {
+    caller: Arc<str>,
     tool: &'a ToolName,
     live: &'a LiveServer,
     timeout: Duration,
@@ -172,7 +178,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     async fn run(&mut self, arguments: Map<String, Value>) -> Result<ServerResult, ToolError> {
-        let _working = self.live.handler.working();
+        let _working = self.live.handler.working(Some(&self.caller));
         let endless = || ToolError::Failed("the server asked too many questions".to_owned());
         let mut questions = 0;
         let name = self.tool.tool().to_owned();
@@ -207,7 +213,7 @@ impl Call<'_> {
                     "the server requested input that is not a question to the user".to_owned();
                 return Err(ToolError::Failed(text));
             };
-            let asking = self.live.handler.ask(request.params);
+            let asking = self.live.handler.ask(request.params, Some(&self.caller));
             let answer = tokio::select! {
                 answer = asking => answer,
                 () = self.live.gone.cancelled() => return Err(self.went_away()),

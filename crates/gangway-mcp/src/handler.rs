@@ -6,10 +6,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -53,8 +50,8 @@ pub(crate) struct Handler {
     progress: Mutex<Listeners>,
     /// Open questions to the user.
     questions: watch::Sender<usize>,
-    /// Our requests in flight.
-    underway: AtomicUsize,
+    /// The callers of our requests in flight.
+    underway: Mutex<Vec<Option<Arc<str>>>>,
 }
 
 /// A question that is open until dropped.
@@ -83,11 +80,14 @@ impl Drop for Listening<'_> {
 }
 
 /// A request in flight, counted until dropped.
-pub(crate) struct InFlight<'a>(&'a AtomicUsize);
+pub(crate) struct InFlight<'a>(&'a Handler, Option<Arc<str>>);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut underway = self.0.underway.lock();
+        if let Some(place) = underway.iter().position(|caller| *caller == self.1) {
+            underway.swap_remove(place);
+        }
     }
 }
 
@@ -110,7 +110,7 @@ impl Handler {
             over,
             progress: Mutex::default(),
             questions: watch::Sender::default(),
-            underway: AtomicUsize::new(0),
+            underway: Mutex::default(),
         }
     }
 
@@ -119,9 +119,18 @@ impl Handler {
     }
 
     /// While this is held the server works on a request, and may ask questions.
-    pub(crate) fn working(&self) -> InFlight<'_> {
-        self.underway.fetch_add(1, Ordering::Relaxed);
-        InFlight(&self.underway)
+    pub(crate) fn working(&self, caller: Option<&Arc<str>>) -> InFlight<'_> {
+        let caller = caller.cloned();
+        self.underway.lock().push(caller.clone());
+        InFlight(self, caller)
+    }
+
+    /// The caller of all requests in flight.
+    fn only_caller(&self) -> Option<Arc<str>> {
+        let underway = self.underway.lock();
+        let first = underway.first()?;
+        let is_only = underway.iter().all(|caller| caller == first);
+        first.clone().filter(|_| is_only)
     }
 
     /// Whether the user is being asked.
@@ -160,7 +169,12 @@ impl Handler {
         });
     }
 
-    pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
+    /// Asks the user for a call of this caller; without one, for the requests in flight.
+    pub(crate) async fn ask(
+        &self,
+        request: ElicitRequestParams,
+        caller: Option<&Arc<str>>,
+    ) -> ElicitResult {
         let Some(asker) = &self.asker else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
@@ -171,7 +185,7 @@ impl Handler {
         });
         let _open = OpenQuestion(&self.questions);
         // The user could not make sense of a question without a call.
-        let unasked = self.underway.load(Ordering::Relaxed) == 0;
+        let unasked = self.underway.lock().is_empty();
         if unasked || before >= MAX_QUESTIONS {
             let why = match unasked {
                 true => "no request is in flight",
@@ -195,6 +209,7 @@ impl Handler {
             server: self.server.clone(),
             message,
             schema,
+            caller: caller.cloned().or_else(|| self.only_caller()),
             url,
         };
         let answer = tokio::select! {
@@ -244,7 +259,7 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         tokio::select! {
-            answer = self.ask(request) => Ok(answer),
+            answer = self.ask(request, None) => Ok(answer),
             // The server cancelled its question.
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }

@@ -110,7 +110,7 @@ impl Host {
         let gone = |what: &str| ToolError::Unavailable(format!("{id} {what}"));
         let server = self.server(id.as_str()).ok_or_else(|| gone("not found"))?;
         let live = self.wait_for(&server).await?;
-        let _working = live.handler.working();
+        let _working = live.handler.working(None);
         let limit = server.spec.timeout.unwrap_or(self.settings.call_timeout);
         let answer = tokio::select! {
             answer = tokio::time::timeout(limit, live.peer.send_request(request)) => answer,

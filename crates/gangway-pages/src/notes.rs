@@ -1,36 +1,19 @@
 //! What happens with pages, for the logs of their sessions.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gangway_core::{
-    Command, Hub, PageEntry, PageId, PageKind, Session, SessionId, Source, ToolError, ToolName,
-    event::now,
+    Command, Notes, PageEntry, PageId, PageKind, SessionId, Source, ToolError, ToolName, event::now,
 };
 use serde_json::Value;
-use tokio::{sync::mpsc, time::Instant};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     offer::{DEEPEST, is_deeper},
     page::Page,
 };
 
-/// Entries that wait to be written. Those of calls wait for room; others are dropped then, since pages must not.
-const WAITING: usize = 4096;
-
 /// Bytes of the arguments and the result of a call in the log; larger ones are cut.
 const BYTES: usize = 64 << 10;
-
-/// Sessions that the writer keeps awake, and for how long.
-const SESSIONS: usize = 64;
-const AWAKE: Duration = Duration::from_secs(1);
 
 /// What an entry of a log is about: a page, or the agents of a relay session while it has none.
 #[derive(Debug, Clone)]
@@ -41,28 +24,18 @@ pub struct Subject {
     pub name: String,
 }
 
-/// An entry for the log of a session.
-struct Note {
-    about: Subject,
-    entry: PageEntry,
-}
-
-/// Where entries are put.
-pub(crate) struct Notes {
-    queue: mpsc::Sender<Note>,
+/// Where entries are put. Those of calls wait for room; others are dropped then, since pages must not.
+pub(crate) struct PageNotes {
+    notes: Notes,
     /// The number of the last call; begins with the clock, so that calls are not confused after a restart.
     last_call: AtomicU64,
 }
 
-/// The entries, in order; see [`PageNotes::write`].
-pub struct PageNotes(mpsc::Receiver<Note>);
-
-impl Notes {
-    pub(crate) fn new() -> (Self, PageNotes) {
-        let (queue, entries) = mpsc::channel(WAITING);
+impl PageNotes {
+    pub(crate) fn new(notes: Notes) -> Self {
         let last = u64::try_from(now().as_microsecond()).unwrap_or_default();
         let last_call = AtomicU64::new(last);
-        (Self { queue, last_call }, PageNotes(entries))
+        Self { notes, last_call }
     }
 
     /// Notes something about a page of this session, unless it belongs to none.
@@ -73,16 +46,15 @@ impl Notes {
     }
 
     pub(crate) fn put_about(&self, about: Subject, entry: PageEntry) {
-        let note = Note { about, entry };
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(note) {
-            tracing::warn!("an event of a page is not logged: too many are waiting");
-        }
+        let session = about.session;
+        self.notes.put(session, command(about, entry));
     }
 
     async fn put_waiting(&self, page: &Page, session: Option<SessionId>, entry: PageEntry) {
         if let Some(about) = subject(page, session) {
-            // It ends with the server.
-            let _ = self.queue.send(Note { about, entry }).await;
+            let session = about.session;
+            let command = command(about, entry);
+            self.notes.put_waiting(session, command).await;
         }
     }
 
@@ -127,7 +99,7 @@ impl Notes {
 
 /// A call whose caller may go; its end is logged all the same.
 struct Open<'a> {
-    notes: &'a Notes,
+    notes: &'a PageNotes,
     page: &'a Page,
     session: Option<SessionId>,
     call: Option<String>,
@@ -157,6 +129,15 @@ fn subject(page: &Page, session: Option<SessionId>) -> Option<Subject> {
         kind: page.kind,
         name: page.name.clone(),
     })
+}
+
+fn command(about: Subject, entry: PageEntry) -> Command {
+    Command::Page {
+        page: about.page,
+        kind: about.kind,
+        name: about.name,
+        page_event: Box::new(entry),
+    }
 }
 
 /// An entry with values that the log takes.
@@ -202,51 +183,4 @@ fn short(value: &Value) -> Value {
         end -= 1;
     }
     Value::String(format!("{}…", &text[..end]))
-}
-
-impl PageNotes {
-    /// Writes the entries to the logs of their sessions, until the server stops.
-    pub async fn write(mut self, hub: Arc<Hub>, stop: CancellationToken) {
-        let mut open: HashMap<SessionId, Arc<Session>> = HashMap::new();
-        let mut opened = Instant::now();
-        loop {
-            // Entries that come one after another do not load their session each time; one that is used no more may sleep.
-            if open.len() >= SESSIONS || opened.elapsed() >= AWAKE {
-                open.clear();
-                opened = Instant::now();
-            }
-            let note = tokio::select! {
-                note = self.0.recv() => note,
-                () = tokio::time::sleep_until(opened + AWAKE), if !open.is_empty() => continue,
-                () = stop.cancelled() => return,
-            };
-            let Some(Note { about, entry }) = note else {
-                return;
-            };
-            let id = about.session;
-            let session = match open.get(&id) {
-                Some(session) => Arc::clone(session),
-                None => match hub.open(id).await {
-                    Ok(session) => session,
-                    // It was deleted.
-                    Err(_) => continue,
-                },
-            };
-            let command = Command::Page {
-                page: about.page,
-                kind: about.kind,
-                name: about.name,
-                page_event: Box::new(entry),
-            };
-            // The order in the session is that of the queue; nobody waits for the disk.
-            let written = session.enqueue(command).await;
-            match written {
-                Ok(_) => drop(open.insert(id, session)),
-                Err(error) => {
-                    open.remove(&id);
-                    tracing::debug!(%error, "an event of a page is not logged");
-                }
-            }
-        }
-    }
 }

@@ -184,6 +184,12 @@ impl Page {
         self.kind == PageKind::Relay || self.session().is_some()
     }
 
+    /// What the user allows when allowing it: another page may get its server's name later.
+    #[must_use]
+    pub fn target(&self) -> String {
+        format!("{} {} {}", self.kind.name(), self.origin, self.name)
+    }
+
     /// The tools as they were last offered, without asking the page.
     #[must_use]
     pub fn last_tools(&self) -> Vec<ListedTool> {

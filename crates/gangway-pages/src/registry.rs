@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use gangway_core::{PageEntry, PageId, PageKind, SessionId, Source, ToolError, ToolName};
+use gangway_core::{Notes, PageEntry, PageId, PageKind, SessionId, Source, ToolError, ToolName};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    notes::{Notes, PageNotes, Subject, bounded},
+    notes::{PageNotes, Subject, bounded},
     page::{NewPage, Page, PageChannel},
 };
 
@@ -28,7 +28,7 @@ const NAME: usize = 64;
 pub struct Pages {
     state: Mutex<State>,
     changes: watch::Sender<u64>,
-    notes: Notes,
+    notes: PageNotes,
 }
 
 #[derive(Default)]
@@ -74,16 +74,14 @@ impl Drop for OpenPage {
 }
 
 impl Pages {
-    /// What happens with them comes from the second value, for the logs of their sessions.
+    /// What happens with them is noted for the logs of their sessions.
     #[must_use]
-    pub fn new() -> (Arc<Self>, PageNotes) {
-        let (notes, entries) = Notes::new();
-        let pages = Self {
+    pub fn new(notes: Notes) -> Arc<Self> {
+        Arc::new(Self {
             state: Mutex::default(),
             changes: watch::Sender::default(),
-            notes,
-        };
-        (Arc::new(pages), entries)
+            notes: PageNotes::new(notes),
+        })
     }
 
     /// Opens a page.

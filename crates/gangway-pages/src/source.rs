@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, join_all};
-use gangway_core::{Caller, PageKind, SessionId, ToApprove, Tool, ToolError, ToolName, ToolSource};
+use gangway_core::{Caller, SessionId, ToApprove, Tool, ToolError, ToolName, ToolSource};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -92,22 +92,22 @@ impl ToolSource for PageTools {
         true
     }
 
-    fn to_approve(&self, tool: &ToolName) -> Option<ToApprove> {
-        let page = self.pages.of_server(tool.server())?;
-        let known = page.channel.known(tool)?;
-        Some(ToApprove {
+    fn to_approve(&self, tool: &ToolName) -> Result<Option<ToApprove>, ToolError> {
+        let page = self.pages.of_server(tool.server());
+        // A page may take calls of tools that it has not listed yet; those cannot be approved.
+        let known = page.and_then(|page| Some((page.channel.known(tool)?, page)));
+        let (known, page) = known.ok_or_else(|| ToolError::NotFound(tool.clone()))?;
+        Ok(Some(ToApprove {
             tool: known.tool,
-            // A page on the relay shows each call with its reason to the person, who sees what it does.
-            is_read_only: known.read_only || page.kind == PageKind::Relay,
-            // Another page may get this name later.
-            target: format!("{} {} {}", page.kind.name(), page.origin, page.name),
-        })
+            is_read_only: known.read_only,
+            target: page.target(),
+            of_page: true,
+        }))
     }
 
     fn is_read_only(&self, tool: &ToolName) -> Option<bool> {
         let page = self.pages.of_server(tool.server())?;
-        let known = page.channel.known(tool)?;
-        (page.kind != PageKind::Relay).then_some(known.read_only)
+        Some(page.channel.known(tool)?.read_only)
     }
 }
 

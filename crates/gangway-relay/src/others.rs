@@ -7,7 +7,7 @@ use gangway_core::{
     AskBody, AskDecision, Asker as AskedBy, Asks, Lane, NewAsk, PageId, PageKind, SessionId,
     Source, ToolError, ToolName, sanitize::escape_line,
 };
-use gangway_pages::{NAME, Page, Pages};
+use gangway_pages::{NAME, Page, Pages, is_reader, read_pages, reader_tools};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -25,6 +25,9 @@ const OPEN_REQUESTS: usize = 3;
 /// Calls of other pages that the agents of one relay session have open.
 const CALLS: usize = 64;
 
+/// What an agent of one page is allowed beside tools.
+const READING: &str = "reading all pages of the chat";
+
 /// Characters of arguments that the person is asked about.
 const SHOWN: usize = 2000;
 
@@ -38,8 +41,8 @@ pub(crate) struct Others {
 #[derive(Default)]
 pub(crate) struct State {
     open: usize,
-    /// Agents and tools that the person always allows, with what the tool was then.
-    allowed: HashSet<(String, ToolName, String)>,
+    /// Agents and pages whose tools the person always lets them call.
+    allowed: HashSet<(String, String)>,
 }
 
 /// Counts a request until dropped.
@@ -78,15 +81,18 @@ impl Others {
     /// The tools of the other pages, for a snapshot; `None` if there are none.
     pub(crate) fn listed(&self, page: &Page) -> Option<Value> {
         let pages = self.of(page.session()?, Some(page.id));
+        if pages.is_empty() {
+            return None;
+        }
         let tools = pages.iter().flat_map(|page| page.last_tools());
-        let listed = tools.map(|listed| {
+        let tools = tools.map(|listed| listed.tool).chain(reader_tools(false));
+        let listed = tools.map(|tool| {
             json!({
-                "name": listed.tool.name.to_string(), "description": listed.tool.description,
-                "inputSchema": listed.tool.input_schema,
+                "name": tool.name.to_string(), "description": tool.description,
+                "inputSchema": tool.input_schema,
             })
         });
-        let listed: Vec<_> = listed.collect();
-        (!listed.is_empty()).then(|| listed.into())
+        Some(listed.collect())
     }
 
     async fn call(
@@ -98,15 +104,23 @@ impl Others {
     ) -> Result<Value, ToolError> {
         let missing = || ToolError::NotFound(tool.clone());
         let pages = self.of(caller.chat, caller.own);
+        let identity = caller.agent.identity().to_owned();
+        if is_reader(tool) {
+            // Its token is for one page; an agent that was invited to the chat is shown the others anyway.
+            if caller.own.is_some() {
+                let allowed = (identity, READING.to_owned());
+                self.ask(&caller, allowed, tool, &params).await?;
+            }
+            return read_pages(pages, tool, params.into()).await;
+        }
         let other = pages
             .iter()
             .find(|page| page.server() == Some(tool.server()));
         let other = other.ok_or_else(missing)?;
         let known = other.channel.known(tool).ok_or_else(missing)?;
         if !known.read_only {
-            let is = format!("{} {}", known.tool.description, known.tool.input_schema);
-            let allowed = (caller.agent.identity().to_owned(), tool.clone(), is);
-            self.ask(caller.agent, allowed, &params).await?;
+            let allowed = (identity, other.target());
+            self.ask(&caller, allowed, tool, &params).await?;
         }
         // A page on the relay shows it to the person.
         if other.kind == PageKind::Relay {
@@ -133,17 +147,21 @@ impl Others {
 
     async fn ask(
         &self,
-        agent: &StudyAsker,
-        allowed: (String, ToolName, String),
+        Caller { chat, agent, .. }: &Caller<'_>,
+        allowed: (String, String),
+        tool: &ToolName,
         params: &Map<String, Value>,
     ) -> Result<(), ToolError> {
         if self.state.lock().allowed.contains(&allowed) {
             return Ok(());
         }
-        let (_, tool, _) = &allowed;
         let arguments = serde_json::to_string(params).unwrap_or_default();
         let arguments: String = arguments.chars().take(SHOWN).collect();
-        let message = format!("call {tool} with {arguments}");
+        let scope = match is_reader(tool) {
+            true => READING,
+            false => "all tools of this page",
+        };
+        let message = format!("call {tool} with {arguments}. “Always allow” is for {scope}");
         let new = NewAsk {
             asker: AskedBy::Agent(escape_line(agent.label())),
             body: AskBody::Action {
@@ -158,6 +176,7 @@ impl Others {
             },
             timeout: Some(CONSENT),
             hidden: false,
+            session: Some(*chat),
         };
         let refused = |message: &str| ToolError::Refused {
             code: "ERR_PERMISSION_DENIED",

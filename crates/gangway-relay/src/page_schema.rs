@@ -14,12 +14,15 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 
 /// A tool as a page offers it.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct RelayToolOffer {
     name: String,
     #[serde(default)]
     description: String,
     #[serde(default)]
     parameters: Map<String, Value>,
+    #[serde(default)]
+    read_only: bool,
 }
 
 /// A tool of a page on the relay.
@@ -64,7 +67,7 @@ pub(crate) fn tool_of(offered: RelayToolOffer) -> Option<RelayTool> {
         name: offered.name,
         description: offered.description,
         input_schema: Some(input_schema),
-        read_only: false,
+        read_only: offered.read_only,
     });
     Some(RelayTool {
         tool: tool.ok()?,

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{Code, Refusal, Role, VERSION};
+use gangway_core::ToolName;
+use gangway_pages::{PREFIX, is_reader};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 use ts_rs::TS;
@@ -175,8 +177,11 @@ pub fn check_call(payload: &RawValue) -> Result<bool, Refusal> {
     if call.reason.is_none_or(|reason| reason.trim().is_empty()) {
         return wrong("reason is missing: explain why this tool is called");
     }
-    let is_other =
-        |name: &Cow<'_, str>| name.starts_with(gangway_pages::PREFIX) && name.contains('/');
+    let is_other = |name: &Cow<'_, str>| {
+        let is_known = |tool: ToolName| tool.server().starts_with(PREFIX) || is_reader(&tool);
+        // Those of its own page have no server.
+        name.contains('/') && name.parse().is_ok_and(is_known)
+    };
     let for_other = call.tool_name.as_ref().is_some_and(is_other);
     match call.params.map(RawValue::get) {
         None => Ok(for_other),

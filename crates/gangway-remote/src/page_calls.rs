@@ -242,8 +242,8 @@ impl PageCalls {
         turn: &mut Turn,
     ) -> gangway_core::Result<()> {
         let (pages, session) = (Arc::clone(&self.pages), self.agent.session);
-        if let Progress::Checked(Ok(Approval::Ask(question))) = &progress {
-            let options = Choice::ALL.map(|choice| choice.label().to_owned());
+        if let Progress::Checked(Ok(Approval::Ask { question, choices })) = &progress {
+            let options = Choice::labels(choices);
             let answer = turn.ask_about(&call.id, question, &options).await?;
             let tool = call.tool.clone();
             self.step(call, async move {
@@ -275,7 +275,7 @@ impl PageCalls {
                 code: "ERR_PERMISSION_DENIED",
                 message,
             }),
-            Progress::Checked(Ok(Approval::Ask(_))) => return Ok(()),
+            Progress::Checked(Ok(Approval::Ask { .. })) => return Ok(()),
             Progress::Checked(Err(error)) | Progress::Decided(Err(error)) => Err(error),
             Progress::Done(result) => result,
             Progress::Over(why) => {

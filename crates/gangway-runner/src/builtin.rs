@@ -8,7 +8,7 @@ use gangway_agents::{
     router::route,
     run::{Listener, RunError, Task, run},
 };
-use gangway_core::{AgentError, SessionId, ToolError, ToolName, Toolbox, Usage};
+use gangway_core::{AgentError, OWN, SessionId, ToolError, ToolName, Toolbox, Usage};
 use gangway_mcp::ServerSpec;
 use gangway_models::{ChatChunk, ChatRequest, Failure, Message, ModelError, Provider};
 use serde_json::Value;
@@ -99,12 +99,16 @@ impl Builtin {
         sink: &TurnSink,
     ) -> Result<Option<Usage>, AgentError> {
         self.past.prompt(user_message(&prompt.text, &prompt.source));
-        let own = &*self.parts.tools;
-        let toolbox = TurnTools::new(own, self.session, &prompt.text, &self.pages, sink).await;
-        let mut tools = toolbox.all();
+        let servers = &*self.parts.tools;
+        let toolbox = TurnTools::new(servers, self.session, &prompt.text, &self.pages, sink).await;
+        let (own, mut tools): (Vec<_>, Vec<_>) = toolbox
+            .all()
+            .into_iter()
+            .partition(|tool| tool.name.server() == OWN);
         let used = used(&self.past.messages);
         let route = route(&prompt.text, &tools);
         tools.retain(|tool| route.has(tool.name.server()) || used.contains(tool.name.server()));
+        tools.extend(own);
         let mut messages = vec![self.instructions.clone()];
         messages.extend(self.past.messages.iter().cloned());
         let task = Task {

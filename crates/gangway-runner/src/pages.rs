@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::future::{BoxFuture, pending};
-use gangway_core::{Approval, Choice, SessionId, Tool, ToolError, ToolName, Toolbox};
+use gangway_core::{Approval, Choice, OWN, SessionId, Tool, ToolError, ToolName, Toolbox};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
@@ -203,13 +203,20 @@ impl<'a> TurnTools<'a> {
 
     /// Whether a tool is a page's; the server logs its calls.
     pub(crate) fn is_of_page(&self, tool: &ToolName) -> bool {
-        let server = tool.server();
-        !self.own_servers.contains(server) && self.pages.state.lock().servers.contains(server)
+        match tool.server() {
+            OWN => self.pages.tools().iter().any(|one| one.name == *tool),
+            server => !self.is_hidden(tool) && self.pages.state.lock().servers.contains(server),
+        }
+    }
+
+    /// Whether a server of its own has the name of the page. Of Gangway's own tools, some read pages.
+    fn is_hidden(&self, tool: &ToolName) -> bool {
+        tool.server() != OWN && self.own_servers.contains(tool.server())
     }
 
     fn of_pages(&self) -> Vec<Arc<Tool>> {
         let mut tools = self.pages.tools();
-        tools.retain(|tool| !self.own_servers.contains(tool.name.server()));
+        tools.retain(|tool| !self.is_hidden(&tool.name));
         tools
     }
 }

@@ -27,6 +27,7 @@ impl Elicitation {
             message,
             schema,
             url,
+            caller,
         } = question;
         let web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         let bad_url = |url: &String| !web(url) || url.len() > MESSAGE;
@@ -60,6 +61,8 @@ impl Elicitation {
             },
             timeout: None,
             hidden: false,
+            // Other callers are clients of `/mcp` and sites.
+            session: caller.and_then(|caller| caller.parse().ok()),
         };
         let Ok(reply) = self.0.ask(new, check).await else {
             return ElicitationAnswer::Decline;

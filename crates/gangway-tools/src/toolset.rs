@@ -135,9 +135,6 @@ impl Toolbox for Toolset {
                 version: None,
             };
             let shown = source.call(&caller, &tool, arguments).await?;
-            if tool.server() == OWN {
-                return Ok(shown);
-            }
             Ok(self.host.bound(&reader, &shown).unwrap_or(shown))
         })
     }

@@ -57,6 +57,7 @@ impl Sites {
             offered,
             server: None,
             hidden: visit.is_locked(),
+            session: visit.session_page.session(),
         };
         match visit.may_ask() {
             Ok(embedder) => query.embedder = embedder,

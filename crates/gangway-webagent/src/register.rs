@@ -192,6 +192,7 @@ impl Sites {
             offered: Vec::new(),
             server: Some(server),
             hidden: false,
+            session: visit.session_page.session(),
         };
         match visit.may_ask() {
             Ok(embedder) => query.embedder = embedder,

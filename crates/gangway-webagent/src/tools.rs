@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangway_core::{Origin, Scope, Source, Tool, ToolError, ToolName};
 use gangway_mcp::read_result;
-use gangway_pages::{Page, PageChannel};
+use gangway_pages::{Page, PageChannel, is_reader, read_pages, reader_tools};
 use serde_json::{Value, json};
 
 use crate::{
@@ -34,8 +34,18 @@ impl Sites {
         tools
     }
 
-    /// The tools of the other pages of its session, as they were last offered.
+    /// The tools of the other pages of its session, as they were last offered, and those to read them.
     pub(crate) fn tools_of_pages(&self, visit: &Visit) -> Vec<Arc<Tool>> {
+        let pages = self.other_pages(visit);
+        if pages.is_empty() {
+            return Vec::new();
+        }
+        let listed = pages.iter().flat_map(|page| page.last_tools());
+        let tools = listed.map(|listed| listed.tool);
+        tools.chain(reader_tools(false)).collect()
+    }
+
+    fn other_pages(&self, visit: &Visit) -> Vec<Arc<Page>> {
         let Some(session) = visit.session_page.session() else {
             return Vec::new();
         };
@@ -46,8 +56,7 @@ impl Sites {
         };
         let mut pages = self.pages.of_session(session);
         pages.retain(|page| page.id != visit.session_page.id && is_free(page));
-        let listed = pages.iter().flat_map(|page| page.last_tools());
-        listed.map(|listed| listed.tool).collect()
+        pages
     }
 
     /// Lists the allowed ones.
@@ -148,6 +157,9 @@ impl Sites {
         }
         if self.servers.has(origin, tool.server()) {
             return self.servers.call(origin, tool, arguments).await;
+        }
+        if is_reader(tool) {
+            return read_pages(self.other_pages(visit), tool, arguments).await;
         }
         let of_page = |one: &Arc<Tool>| one.name.server() == tool.server();
         if self.tools_of_pages(visit).iter().any(of_page)

@@ -151,6 +151,7 @@ impl Weblets {
             },
             timeout: Some(CONSENT),
             hidden: false,
+            session: Some(launch.session),
         };
         let until = Instant::now() + CONSENT;
         let reply = loop {

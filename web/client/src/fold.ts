@@ -152,13 +152,15 @@ function apply(at: Conversation, frame: Numbered): Conversation {
     }
     case "page":
       return pageCall(at, frame);
-    // Consent is requested separately: a snapshot does not contain it.
+    // The person is asked separately: a snapshot does not contain it.
     case "session.created":
     case "applet.state":
     case "applet.asks":
     case "applet.leave":
     case "applet.open":
     case "page.reload":
+    case "ask.opened":
+    case "ask.closed":
       return at;
     case "session.changed": {
       const { title, model, agent, at: updatedAt } = frame;

@@ -43,6 +43,19 @@ test("a tool that is not offered at the moment is not in the schema, and calling
   expect(socket.answer("c2")?.payload["result"]).toBe("paid");
 });
 
+test("a tool that changes nothing says so, and no other does", async () => {
+  const look = tool({ ...add, readOnly: true });
+  const socket = start({ tools: { add, look } }).open();
+  socket.say("snapshot.get", {}, { id: "q1" });
+  await settle();
+  const parameters = {};
+  const description = "Adds one.";
+  expect(socket.answer("q1")?.payload["toolSchema"]).toEqual([
+    { name: "add", description, parameters },
+    { name: "look", description, parameters, readOnly: true },
+  ]);
+});
+
 test("an update says which tools there are when they are others than before, and only then", async () => {
   const socket = start({ tools: { add, pay } }).open();
   await settle();

@@ -42,6 +42,7 @@ test("the demo runs in Firefox from its button to its replay", async ({
   await tab.goto(server.url);
   const page = await pageAt(firefox, (href) => href.startsWith(server.url));
   await press(page, "Start the demo");
+  await press(page, "Allow this page in this chat");
   await expect
     .poll(() => textOf(page, STATUS), WAIT)
     .toBe("Allow the packing list to save its file.");

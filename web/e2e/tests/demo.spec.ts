@@ -30,6 +30,12 @@ const film = (page: Page, name: string) =>
 async function begin(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("button", { name: "Start the demo" }).click();
+  const question = page.getByRole("region", {
+    name: "Question from the agent",
+  });
+  await question
+    .getByRole("button", { name: "Allow this page in this chat" })
+    .click({ timeout: 60_000 });
   await expect(status(page)).toHaveText(CONSENT, { timeout: 60_000 });
 }
 

@@ -30,14 +30,13 @@ pub(super) async fn approve<L: Listener>(
     arguments: &Value,
     listener: &mut L,
 ) -> Result<Result<(), ToolError>, L::Error> {
-    let question = match toolbox.approval(session, tool, arguments).await {
+    let (question, choices) = match toolbox.approval(session, tool, arguments).await {
         Ok(Approval::NotNeeded) => return Ok(Ok(())),
         Ok(Approval::Denied(reason)) => return Ok(Err(denied(reason))),
-        Ok(Approval::Ask(question)) => question,
+        Ok(Approval::Ask { question, choices }) => (question, choices),
         Err(error) => return Ok(Err(error)),
     };
-    let options = Choice::ALL.map(|choice| choice.label().to_owned());
-    let Some(answer) = listener.ask(&question, &options).await? else {
+    let Some(answer) = listener.ask(&question, &Choice::labels(choices)).await? else {
         let message = format!("{tool} needs approval, but no user can be asked here");
         return Ok(Err(denied(message)));
     };

@@ -38,8 +38,12 @@ impl Service for Applets {
     async fn start(config: &Config, parts: Parts) -> (Self, Routes) {
         let (tasks, stop) = (parts.http.sockets.clone(), parts.http.stop.clone());
         let limit = std::time::Duration::from_secs(30);
-        let open =
-            gangway_pages::SocketPages::new(gangway_pages::Pages::new().0, limit, tasks, stop);
+        let open = gangway_pages::SocketPages::new(
+            gangway_pages::Pages::new(gangway_core::Notes::default()),
+            limit,
+            tasks,
+            stop,
+        );
         let registry = AppletRegistry::new(&[], &parts.data);
         let asks = Arc::<Asks>::default();
         let (hub, tools) = Hub::new_cyclic(parts.store, Limits::default(), |hub| {

@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -64,7 +65,8 @@ pub struct Ask {
 }
 
 /// Who asks the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Asker {
     /// A page of this origin.
     Site(Origin),
@@ -183,7 +185,8 @@ pub struct Reply {
 }
 
 /// Where a decision was made or a permission used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Actor {
     /// One of our pages.
     #[default]

@@ -1,6 +1,8 @@
 //! The list of open requests to the user, and how answers return to their askers.
 
 mod body;
+mod entry;
+mod log;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -11,23 +13,25 @@ pub use body::{
     Actor, Ask, AskBody, AskDecision, AskId, Asker, NoAskId, PermissionRequest, Reply,
     RequestedServer, RequestedTool,
 };
+pub use entry::{AskEntry, AskOutcome, AskedFor};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use log::{AskLogs, LogSlot};
 use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 pub use window::AskWindow;
 use window::Windows;
 
-use crate::error::Error;
+use crate::{error::Error, id::SessionId, notes::Notes};
 
 /// Handles an answer; the request stays open if it fails.
 pub type Answering =
     Arc<dyn Fn(AskId, Reply) -> BoxFuture<'static, Result<(), AskError>> + Send + Sync>;
 
 /// All open requests to the user.
-#[derive(Default)]
 pub struct Asks {
     state: Mutex<State>,
+    logs: AskLogs,
     changes: watch::Sender<u64>,
 }
 
@@ -46,6 +50,7 @@ struct Entry {
     answered: bool,
     windows: Windows,
     answering: Answering,
+    log: LogSlot,
 }
 
 /// A queue of requests that share a limit.
@@ -72,6 +77,8 @@ pub struct NewAsk {
     pub timeout: Option<Duration>,
     /// Whether it is visible only by id.
     pub hidden: bool,
+    /// The session in whose log it is; `None` if there is none, or the session has other events about it.
+    pub session: Option<SessionId>,
 }
 
 /// The limit of its lane is reached.
@@ -123,7 +130,42 @@ pub struct OpenAsk {
     id: AskId,
 }
 
+/// Without logs.
+impl Default for Asks {
+    fn default() -> Self {
+        Self::new(Notes::default())
+    }
+}
+
 impl Asks {
+    /// No requests yet; those that concern a session are noted for its log.
+    #[must_use]
+    pub fn new(notes: Notes) -> Self {
+        Self {
+            state: Mutex::default(),
+            logs: AskLogs::new(notes),
+            changes: watch::Sender::default(),
+        }
+    }
+
+    /// Logs what the user decided without being asked.
+    pub async fn log_decision(
+        &self,
+        session: SessionId,
+        asker: Asker,
+        request: AskedFor,
+        outcome: AskOutcome,
+    ) {
+        let number = {
+            let mut state = self.state.lock();
+            state.last += 1;
+            state.last
+        };
+        let opening = AskEntry::Opened { asker, request };
+        let log = self.logs.open(session, number, opening);
+        log.close(outcome, Some(Actor::Person)).await;
+    }
+
     /// Opens a request. `answering` handles the answer.
     pub fn open(
         self: &Arc<Self>,
@@ -138,6 +180,13 @@ impl Asks {
         state.last += 1;
         let number = state.last;
         let (id, asked_at) = (AskId::new(), Timestamp::now());
+        let log = new.session.map(|session| {
+            let opening = AskEntry::Opened {
+                asker: new.asker.clone(),
+                request: AskedFor::from(&new.body),
+            };
+            self.logs.open(session, number, opening)
+        });
         let ask = Ask {
             id: id.clone(),
             asker: new.asker,
@@ -152,6 +201,7 @@ impl Asks {
             answered: false,
             windows: Windows::default(),
             answering,
+            log: LogSlot::new(log),
         };
         state.open.insert(number, entry);
         drop(state);
@@ -168,12 +218,19 @@ impl Asks {
     ) -> Result<Reply, TooManyAsks> {
         let (sender, answer) = oneshot::channel();
         let sender = Mutex::new(Some(sender));
-        let answering: Answering = Arc::new(move |_, reply| {
-            let taken = check(&reply).and_then(|()| {
-                let sender = sender.lock().take().ok_or(AskError::NotFound)?;
+        // Not a reference that counts: the request is a part of this list.
+        let asks = Arc::downgrade(self);
+        let answering: Answering = Arc::new(move |id, reply| {
+            let taken = check(&reply).and_then(|()| sender.lock().take().ok_or(AskError::NotFound));
+            let asks = asks.upgrade();
+            Box::pin(async move {
+                let sender = taken?;
+                // Before the asker goes on, so that what it does then follows in the log.
+                if let Some(log) = asks.and_then(|asks| asks.log_of(&id)) {
+                    log.close(&reply).await;
+                }
                 sender.send(reply).map_err(|_| AskError::NotFound)
-            });
-            Box::pin(std::future::ready(taken))
+            })
         });
         let timeout = new.timeout.unwrap_or(Duration::MAX);
         let _open = self.open(new, answering)?;
@@ -201,20 +258,22 @@ impl Asks {
 
     /// Handles the user's answer; its effect is stored when this returns.
     pub async fn answer(self: &Arc<Self>, id: &AskId, reply: Reply) -> Result<(), AskError> {
-        let (number, answering) = {
+        let (number, answering, log) = {
             let mut state = self.state.lock();
             let (number, _) = state.find(id).ok_or(AskError::NotFound)?;
             let entry = state.open.get_mut(&number).ok_or(AskError::NotFound)?;
             entry.answered = true;
-            (number, Arc::clone(&entry.answering))
+            (number, Arc::clone(&entry.answering), entry.log.clone())
         };
         self.changed();
         let (asks, id) = (Arc::clone(self), id.clone());
         // In a task of its own: the client may disconnect before the answer is stored.
         let task = tokio::spawn(async move {
-            let taken = answering(id, reply).await;
-            if taken.is_err() {
-                asks.reopen(number);
+            let taken = answering(id, reply.clone()).await;
+            if taken.is_ok() {
+                log.close(&reply).await;
+            } else if !asks.reopen(number) {
+                log.give_up(None);
             }
             taken
         });
@@ -245,11 +304,20 @@ impl Asks {
         self.changed();
     }
 
-    fn reopen(&self, number: u64) {
-        if let Some(entry) = self.state.lock().open.get_mut(&number) {
-            entry.answered = false;
-        }
+    fn log_of(&self, id: &AskId) -> Option<LogSlot> {
+        let state = self.state.lock();
+        let entry = state.open.values().find(|entry| entry.ask.id == *id)?;
+        Some(entry.log.clone())
+    }
+
+    /// Returns whether it is still there.
+    fn reopen(&self, number: u64) -> bool {
+        let mut state = self.state.lock();
+        let entry = state.open.get_mut(&number);
+        let is_there = entry.map(|entry| entry.answered = false).is_some();
+        drop(state);
         self.changed();
+        is_there
     }
 
     fn changed(&self) {
@@ -305,7 +373,11 @@ impl OpenAsk {
 
 impl Drop for OpenAsk {
     fn drop(&mut self) {
-        self.asks.state.lock().open.remove(&self.number);
+        let entry = self.asks.state.lock().open.remove(&self.number);
         self.asks.changed();
+        // Whoever handles an answer logs it.
+        if let Some(entry) = entry.filter(|entry| !entry.answered) {
+            entry.log.give_up(entry.ask.expires_at);
+        }
     }
 }

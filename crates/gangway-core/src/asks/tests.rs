@@ -3,7 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::id::SessionId;
+use crate::{
+    command::Command,
+    grant::Scope,
+    id::SessionId,
+    notes::{NoteWriter, Notes},
+};
 
 fn asks() -> Arc<Asks> {
     Arc::default()
@@ -23,6 +28,7 @@ fn request(lane: &str, text: &str) -> NewAsk {
         },
         timeout: None,
         hidden: false,
+        session: None,
     }
 }
 
@@ -220,4 +226,149 @@ async fn closing_the_last_window_dismisses_the_request_and_reloading_it_does_not
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(dismissed.load(Ordering::Relaxed), 1);
     assert!(texts(&asks).is_empty());
+}
+
+fn entry((_, command): (SessionId, Command)) -> AskEntry {
+    match command {
+        Command::Ask { entry, .. } => *entry,
+        _ => unreachable!(),
+    }
+}
+
+/// All that was put, once nobody can put more.
+async fn entries(mut writer: NoteWriter) -> Vec<AskEntry> {
+    let mut all = Vec::new();
+    while let Some(note) = writer.next().await {
+        all.push(entry(note));
+    }
+    all
+}
+
+fn logged(text: &str) -> NewAsk {
+    NewAsk {
+        session: Some(SessionId::new()),
+        ..request("a", text)
+    }
+}
+
+fn closed(outcome: AskOutcome) -> AskEntry {
+    let by = outcome.is_decision().then_some(Actor::Person);
+    AskEntry::Closed { outcome, by }
+}
+
+#[tokio::test]
+async fn a_decision_is_in_the_log_before_its_asker_goes_on() {
+    let (notes, mut writer) = Notes::new();
+    let asks = Arc::new(Asks::new(notes));
+    let asking = tokio::spawn({
+        let asks = Arc::clone(&asks);
+        async move { asks.ask(logged("1"), |_| Ok(())).await }
+    });
+    let opened = entry(writer.next().await.unwrap());
+    let request = AskedFor::Message {
+        text: "1".to_owned(),
+    };
+    assert!(matches!(opened, AskEntry::Opened { request: one, .. } if one == request));
+    let id = asks.list()[0].id.clone();
+    let answering = tokio::spawn({
+        let asks = Arc::clone(&asks);
+        async move { asks.answer(&id, once()).await }
+    });
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!asking.is_finished());
+    let note = writer.next().await.unwrap();
+    assert_eq!(entry(note), closed(AskOutcome::Once));
+    answering.await.unwrap().unwrap();
+    assert_eq!(asking.await.unwrap().unwrap(), once());
+    drop(asks);
+    assert!(entries(writer).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_request_that_is_over_without_an_answer_says_why() {
+    let (notes, writer) = Notes::new();
+    let asks = Arc::new(Asks::new(notes));
+    drop(asks.open(logged("1"), ignored()));
+    let mut new = logged("2");
+    new.timeout = Some(Duration::ZERO);
+    drop(asks.open(new, ignored()));
+    drop(asks);
+    let closed: Vec<_> = entries(writer)
+        .await
+        .into_iter()
+        .skip(1)
+        .step_by(2)
+        .collect();
+    let expected = [AskOutcome::Withdrawn, AskOutcome::Expired].map(self::closed);
+    assert_eq!(closed, expected);
+}
+
+#[tokio::test]
+async fn a_page_that_asks_all_the_time_does_not_fill_the_log_and_decisions_are_in_it() {
+    let (notes, writer) = Notes::new();
+    let asks = Arc::new(Asks::new(notes));
+    let session = SessionId::new();
+    let new = |text: &str| NewAsk {
+        session: Some(session),
+        ..request("a", text)
+    };
+    for _ in 0..1_000 {
+        drop(asks.open(new("again"), ignored()));
+    }
+    let open = asks.open(new("last"), ignored()).unwrap();
+    let reading = tokio::spawn(entries(writer));
+    asks.answer(open.id(), once()).await.unwrap();
+    drop((open, asks));
+    let all = reading.await.unwrap();
+    assert!(all.len() <= 204, "{}", all.len());
+    let [.., AskEntry::Opened { request, .. }, last] = all.as_slice() else {
+        panic!("{all:?}");
+    };
+    assert_eq!(*last, closed(AskOutcome::Once));
+    assert_eq!(
+        *request,
+        AskedFor::Message {
+            text: "last".to_owned()
+        }
+    );
+}
+
+#[test]
+fn neither_values_of_forms_nor_the_paths_of_urls_are_logged() {
+    let secret = "s3cret";
+    let url = format!("https://login.example/{secret}?token={secret}");
+    let form = serde_json::json!({ "properties": { "password": { "default": secret } } });
+    let bodies = [
+        AskBody::Elicitation {
+            message: "Log in".to_owned(),
+            schema: Some(form),
+            url: Some(url.clone()),
+        },
+        AskBody::Action {
+            message: format!("open {url}"),
+            lasting: false,
+            url: Some(url.clone()),
+        },
+        AskBody::Permission(PermissionRequest {
+            embedder: None,
+            scopes: vec![Scope::ServersRegister],
+            reason: None,
+            tools: None,
+            server: Some(RequestedServer {
+                url,
+                name: "s".to_owned(),
+                description: None,
+                tools: Vec::new(),
+            }),
+            once_only: false,
+            waiting: 0,
+        }),
+    ];
+    for body in &bodies {
+        let logged = serde_json::to_string(&AskedFor::from(body)).unwrap();
+        assert!(logged.contains("https://login.example"), "{logged}");
+        assert!(!logged.contains(secret), "{logged}");
+    }
 }

@@ -111,6 +111,8 @@ impl Consents {
             },
             timeout: Some(TIMEOUT),
             hidden: false,
+            // It has events of its own, which the chat shows.
+            session: None,
         };
         let dismissed = CancellationToken::new();
         let answering = self.answering(session, &applet, dismissed.clone());

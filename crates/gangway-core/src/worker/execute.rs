@@ -188,6 +188,12 @@ impl Worker {
                 let seq = written.last;
                 Ok((Receipt::Logged { seq }, Some(written.commit)))
             }
+            Command::Ask { ask, entry } => {
+                let event = Event::Ask { ask, entry: *entry };
+                let written = self.append(vec![event], Vec::new()).await?;
+                let seq = written.last;
+                Ok((Receipt::Logged { seq }, Some(written.commit)))
+            }
             // Handled by the loop itself, which ends with it.
             Command::Delete => Err(Error::Stopping),
         }

@@ -8,9 +8,11 @@ use utoipa::ToSchema;
 
 use super::{
     app_event::AppEvent,
+    ask_entry::{AskActor, AskOutcome, LoggedAsk},
     page_entry::{PageEntry, PageKind},
     wire::{ConsentState, Outcome, Snapshot, Source, Usage},
 };
+use crate::asks::wire::AskerInfo;
 
 #[derive(Debug, Clone, Serialize, ToSchema, TS)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
@@ -190,6 +192,22 @@ pub enum EventBody {
         #[serde(rename = "news")]
         page_event: PageEntry,
     },
+    /// The user is asked, for a page or an agent of the session.
+    #[serde(rename = "ask.opened")]
+    AskOpened {
+        /// Identifies the request in this session.
+        ask_id: String,
+        asker: AskerInfo,
+        request: LoggedAsk,
+    },
+    /// Such a request was answered, or is over without an answer.
+    #[serde(rename = "ask.closed")]
+    AskClosed {
+        ask_id: String,
+        outcome: AskOutcome,
+        /// Where the user answered.
+        by: Option<AskActor>,
+    },
     /// A notice for the user about the turn.
     #[serde(rename = "session.notice")]
     Notice { stream_id: String, message: String },
@@ -260,6 +278,8 @@ impl EventFrame {
             EventBody::ConsentChanged { .. } => "applet.leave",
             EventBody::App { .. } => "app",
             EventBody::Page { .. } => "page",
+            EventBody::AskOpened { .. } => "ask.opened",
+            EventBody::AskClosed { .. } => "ask.closed",
             EventBody::Notice { .. } => "session.notice",
             EventBody::Context { .. } => "session.context",
             EventBody::Error { .. } => "session.error",

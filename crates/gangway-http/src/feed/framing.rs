@@ -1,6 +1,6 @@
 //! Converts an event of core to a feed frame.
 
-use gangway_core::{Event, Logged, SessionId, TurnId};
+use gangway_core::{AskEntry, Event, Logged, SessionId, TurnId};
 
 use super::frame::{EventBody, EventFrame};
 
@@ -154,6 +154,18 @@ impl EventFrame {
                 page_kind: page_kind.into(),
                 name,
                 page_event: page_event.into(),
+            },
+            Event::Ask { ask, entry } => match entry {
+                AskEntry::Opened { asker, request } => EventBody::AskOpened {
+                    ask_id: ask,
+                    asker: asker.into(),
+                    request: request.into(),
+                },
+                AskEntry::Closed { outcome, by } => EventBody::AskClosed {
+                    ask_id: ask,
+                    outcome: outcome.into(),
+                    by: by.map(Into::into),
+                },
             },
             Event::Notice { turn, text } => EventBody::Notice {
                 stream_id: stream(turn),

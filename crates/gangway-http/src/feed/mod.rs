@@ -1,6 +1,7 @@
 //! A session's event feed: snapshots, frames, resuming and history.
 
 pub mod app_event;
+pub mod ask_entry;
 mod begin;
 mod convert;
 pub mod encode;

@@ -13,6 +13,7 @@ struct Patient(ElicitationAnswer);
 impl Asker for Patient {
     fn ask(&self, question: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         assert_eq!(question.message, "Which city?");
+        assert_eq!(question.caller.as_deref(), Some("tester"));
         let answer = self.0.clone();
         let slow = tokio::time::sleep(Duration::from_millis(600));
         Box::pin(slow.map(move |()| answer))

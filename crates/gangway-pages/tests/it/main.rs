@@ -40,7 +40,7 @@ pub struct World {
 
 impl World {
     pub fn open() -> Self {
-        let (pages, _) = Pages::new();
+        let pages = Pages::new(gangway_core::Notes::default());
         let sockets = SocketPages::new(
             Arc::clone(&pages),
             Duration::from_secs(30),

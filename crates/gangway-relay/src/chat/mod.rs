@@ -132,7 +132,7 @@ pub(crate) fn request(
         FromAgent::ToolCall => match check_call(body)? {
             true => others::start(seat, id, body),
             false => {
-                let message = "tools of a chat are named page-NAME/TOOL; a snapshot lists them in `toolSchema`";
+                let message = "tools of a chat have names such as page-NAME/TOOL; a snapshot lists them in `toolSchema`";
                 Err(Refusal::new(Code::UnknownTool, message))
             }
         },

@@ -8,7 +8,7 @@ use gangway_core::{
     conversation::{Conversation, Entry, EntryBody},
     sanitize::strip_to_line,
 };
-use gangway_pages::{DEEPEST, ListedTool, Page, Pages, is_deeper};
+use gangway_pages::{DEEPEST, ListedTool, Page, Pages, is_deeper, reader_tools};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
@@ -67,8 +67,17 @@ pub(super) async fn view(chat: &Chat, pages: &Pages) -> Result<View> {
     for (page, state, its) in shown {
         let state = bounded(state).filter(|state| states.takes(state));
         listed.push(about(&page, state, its.len()));
-        let its = its.iter().map(|tool| described(&page, tool));
+        let its = its.iter().map(|tool| described(page.kind, tool));
         offered.extend(its.filter(|tool| tools.takes(tool)));
+    }
+    // Beside the states above, for events.
+    if !all.is_empty() {
+        let reader = reader_tools(false).into_iter();
+        let reader = reader.map(|tool| ListedTool {
+            tool,
+            read_only: true,
+        });
+        offered.extend(reader.map(|tool| described(PageKind::App, &tool)));
     }
     let title = profile.title.unwrap_or_default();
     Ok(View {
@@ -124,13 +133,13 @@ fn about(page: &Page, state: Option<Value>, tools: usize) -> Value {
 }
 
 /// A tool, in the notation of the relay and with its JSON Schema.
-fn described(page: &Page, listed: &ListedTool) -> Value {
+fn described(kind: PageKind, listed: &ListedTool) -> Value {
     let tool = &listed.tool;
     let schema = &tool.input_schema;
     let required = schema["required"].as_array();
     let is_required = |name: &str| {
         // The relay's `reason` is that of the call.
-        let given = page.kind == PageKind::Relay && name == "reason";
+        let given = kind == PageKind::Relay && name == "reason";
         !given && required.is_some_and(|all| all.iter().any(|one| one == name))
     };
     let properties = schema["properties"].as_object();

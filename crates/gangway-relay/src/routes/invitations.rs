@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::IntoResponse,
 };
-use gangway_core::{SessionId, sanitize::is_visible};
+use gangway_core::{AskOutcome, AskedFor, Asker, Result, SessionId, sanitize::is_visible};
 use gangway_http::{
     error::{ApiError, ApiResult},
     extract::{Id, Json},
@@ -104,6 +104,26 @@ pub(super) fn infos(relay: &Relay, chat: SessionId) -> Vec<InvitationInfo> {
     all.map(info).collect()
 }
 
+/// Logs that an agent was invited, or that its invitation was revoked.
+async fn log(relay: &Relay, chat: SessionId, label: &str, outcome: AskOutcome) {
+    let asker = Asker::Agent(label.to_owned());
+    let logged = relay
+        .asks
+        .log_decision(chat, asker, AskedFor::Invitation, outcome);
+    logged.await;
+}
+
+/// Revokes an invitation to a chat, or all; false if there is none.
+pub(super) async fn remove(relay: &Relay, chat: SessionId, id: Option<&str>) -> Result<bool> {
+    let mut revoked = relay.invitations.of(chat);
+    revoked.retain(|one| id.is_none_or(|id| one.id == id));
+    let removed = relay.invitations.remove(chat, id).await?;
+    for one in revoked.iter().filter(|_| removed) {
+        log(relay, chat, &one.label, AskOutcome::Denied).await;
+    }
+    Ok(removed)
+}
+
 /// List the invitations of external agents to a chat, and the agents that are connected
 #[utoipa::path(get, path = "/api/sessions/{id}/invitations", tag = "relay", params(("id" = String, Path, description = "The session")), responses(
     (status = 200, body = InvitationList),
@@ -160,6 +180,8 @@ pub async fn invite(
             error.to_string(),
         )
     })?;
+    let outcome = AskOutcome::Always;
+    log(&state.relay, chat, &made.invitation.label, outcome).await;
     let created = CreatedInvitation {
         token: made.token,
         invitation: InvitationInfo {
@@ -187,12 +209,7 @@ pub async fn revoke(
     Path((id, invitation)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let chat = chat(&state.relay, &id).await?;
-    match state
-        .relay
-        .invitations
-        .remove(chat, Some(&invitation))
-        .await?
-    {
+    match remove(&state.relay, chat, Some(&invitation)).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(ApiError::new(
             StatusCode::NOT_FOUND,

@@ -120,7 +120,7 @@ pub async fn remove_token(
 ) -> ApiResult<StatusCode> {
     let name = name(&session)?;
     let removed = match name.chat() {
-        Some(chat) => state.relay.invitations.remove(chat, None).await?,
+        Some(chat) => invitations::remove(&state.relay, chat, None).await?,
         None => state.relay.tokens.remove(&name).await?,
     };
     match removed {

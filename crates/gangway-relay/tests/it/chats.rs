@@ -93,7 +93,14 @@ async fn an_invited_agent_reads_the_pages_and_messages_of_the_chat() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["page-lamp/look", "page-lamp/add"]);
+    let expected = [
+        "page-lamp/look",
+        "page-lamp/add",
+        "gangway/list_pages",
+        "gangway/read_page",
+        "gangway/next_page_event",
+    ];
+    assert_eq!(names, expected);
     assert_eq!(tools[1]["parameters"]["a"], json!({ "type": "integer" }));
     assert_eq!(tools[1]["parameters"]["reason"]["optional"], true);
     let messages = shown["messageHistory"].as_array().unwrap();

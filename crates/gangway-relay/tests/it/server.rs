@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangway_agents::Scripted;
-use gangway_core::{Agent, Agents, Hub, Limits};
+use gangway_core::{Agent, Agents, Asks, Hub, Limits, Notes};
 use gangway_http::routes::Routes;
 use gangway_pages::Pages;
 use gangway_relay::{AGENT, Relay, RelayAgent, RelayConfig, RelayState, routes::routes};
@@ -32,11 +32,12 @@ impl Service for RelayService {
         let agents = [("demo".to_owned(), agent), (AGENT.to_owned(), relay)];
         let agents = Agents::new(agents.into(), "demo").unwrap();
         let hub = Hub::new(parts.store, agents, Limits::default());
-        let (pages, notes) = Pages::new();
-        let writing = notes.write(Arc::clone(&hub), parts.http.stop.clone());
+        let (notes, writer) = Notes::new();
+        let pages = Pages::new(notes.clone());
+        let writing = writer.run(Arc::clone(&hub), parts.http.stop.clone());
         let workspaces = Arc::new(Workspaces::new(&parts.data));
         let sessions = Sessions::new(hub, workspaces);
-        let asks = Arc::default();
+        let asks = Arc::new(Asks::new(notes));
         let relay = Relay::load(config, &parts.data, sessions.clone(), pages, asks)
             .await
             .unwrap();

@@ -3,7 +3,10 @@
 mod routes;
 pub mod wire;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures_util::future::BoxFuture;
 use gangway_core::{
@@ -44,8 +47,24 @@ pub struct Approvals {
 #[derive(Default)]
 struct State {
     stored: BTreeMap<ToolName, StoredChoice>,
-    /// What is allowed in one session, with the fingerprint of the tool at that time.
-    sessions: BTreeMap<SessionId, BTreeMap<ToolName, String>>,
+    sessions: BTreeMap<SessionId, AllowedInSession>,
+}
+
+/// What is allowed in one session.
+#[derive(Default)]
+struct AllowedInSession {
+    /// Tools with their fingerprints at that time.
+    tools: BTreeMap<ToolName, String>,
+    /// Pages, whichever tools they offer.
+    pages: BTreeSet<String>,
+}
+
+/// A tool that may need approval.
+struct Approvable {
+    fingerprint: String,
+    is_read_only: bool,
+    /// The page that carries out the calls.
+    page: Option<String>,
 }
 
 /// The tool of a session's open request, as it was when the user was asked: the answer may come after a restart.
@@ -98,47 +117,49 @@ impl Approvals {
         session: SessionId,
         tool: &ToolName,
         arguments: &Value,
-    ) -> gangway_core::Result<Approval> {
+    ) -> Result<Approval, ToolError> {
         // The tool's source asks for consent itself, or the call will fail with "not found".
-        let Some((fingerprint, is_read_only)) = self.known(toolset, tool) else {
+        let Some(known) = self.known(toolset, tool)? else {
             return Ok(Approval::NotNeeded);
         };
-        if let Some(settled) = self.settled(session, tool, &fingerprint, is_read_only) {
+        if let Some(settled) = self.settled(session, tool, &known) {
             return Ok(settled);
         }
         let asked = PendingApproval {
             tool: tool.to_string(),
-            fingerprint,
+            fingerprint: known.fingerprint,
         };
-        let asked = store::record(format!("{ASKED}{session}"), &asked)?;
-        self.store.put(vec![asked]).await?;
-        Ok(Approval::Ask(question(tool, arguments)))
+        let asked = store::record(format!("{ASKED}{session}"), &asked).map_err(not_stored)?;
+        self.store.put(vec![asked]).await.map_err(not_stored)?;
+        Ok(Approval::Ask {
+            question: question(tool, arguments),
+            choices: match known.page {
+                Some(_) => Choice::OF_PAGE_TOOL,
+                None => Choice::OF_TOOL,
+            },
+        })
     }
 
     /// The decision of the policy and earlier choices, unless the user has to be asked.
-    fn settled(
-        &self,
-        session: SessionId,
-        tool: &ToolName,
-        fingerprint: &str,
-        is_read_only: bool,
-    ) -> Option<Approval> {
+    fn settled(&self, session: SessionId, tool: &ToolName, known: &Approvable) -> Option<Approval> {
         let state = self.lock();
         match state.stored.get(tool) {
             Some(stored) if !stored.allowed => {
                 let reason = format!("the user never allows {tool}; do not call it again");
                 return Some(Approval::Denied(reason));
             }
-            Some(stored) if stored.fingerprint == fingerprint => return Some(Approval::NotNeeded),
+            Some(stored) if stored.fingerprint == known.fingerprint => {
+                return Some(Approval::NotNeeded);
+            }
             _ => {}
         }
-        let in_session = state.sessions.get(&session).and_then(|own| own.get(tool));
-        if in_session.is_some_and(|allowed| allowed == fingerprint) {
+        let in_session = state.sessions.get(&session);
+        if in_session.is_some_and(|allowed| allowed.has(tool, known)) {
             return Some(Approval::NotNeeded);
         }
         let ask = match self.policy(tool.server()) {
             ApprovalPolicy::None => false,
-            ApprovalPolicy::Writes => !is_read_only,
+            ApprovalPolicy::Writes => !known.is_read_only,
             ApprovalPolicy::All => true,
         };
         (!ask).then_some(Approval::NotNeeded)
@@ -171,13 +192,13 @@ impl Approvals {
         if let Ok(server) = tool.server().parse() {
             let _ = self.tools.host.ready(&server).await;
         }
-        let Some((fingerprint, _)) = self.known(toolset, tool) else {
+        let Ok(Some(known)) = self.known(toolset, tool) else {
             return match choice.allows() {
                 true => Err(ToolError::Failed(format!("{tool} is not available"))),
                 false => Ok(()),
             };
         };
-        if choice.allows() && asked.as_ref() != Some(&fingerprint) {
+        if choice.allows() && asked.as_ref() != Some(&known.fingerprint) {
             let message = format!(
                 "{tool} was changed by its server while the user was asked; call it again to ask again"
             );
@@ -185,10 +206,13 @@ impl Approvals {
         }
         match choice {
             Choice::Once | Choice::Deny => {}
-            Choice::Session => {
+            Choice::Session | Choice::Page => {
                 let mut state = self.lock();
-                let own = state.sessions.entry(session).or_default();
-                own.insert(tool.clone(), fingerprint);
+                let allowed = state.sessions.entry(session).or_default();
+                match known.page.filter(|_| choice == Choice::Page) {
+                    Some(page) => drop(allowed.pages.insert(page)),
+                    None => drop(allowed.tools.insert(tool.clone(), known.fingerprint)),
+                }
                 if state.sessions.len() > MAX_SESSIONS {
                     state.sessions.pop_first();
                 }
@@ -197,7 +221,7 @@ impl Approvals {
                 let allowed = choice == Choice::Always;
                 let stored = StoredChoice {
                     allowed,
-                    fingerprint,
+                    fingerprint: known.fingerprint,
                 };
                 self.keep(tool, Some(stored)).await.map_err(not_stored)?;
             }
@@ -239,7 +263,7 @@ impl Approvals {
             self.keep(tool, None).await?;
         }
         for own in self.lock().sessions.values_mut() {
-            own.retain(|tool, _| tool.server() != id);
+            own.tools.retain(|tool, _| tool.server() != id);
         }
         Ok(())
     }
@@ -249,25 +273,37 @@ impl Approvals {
         own.unwrap_or(self.tools.approval)
     }
 
-    /// The fingerprint of a tool that may need approval, and whether it is read-only.
-    fn known(&self, toolset: &Toolset, tool: &ToolName) -> Option<(String, bool)> {
+    fn known(&self, toolset: &Toolset, tool: &ToolName) -> Result<Option<Approvable>, ToolError> {
         if let Some(source) = toolset.source_of(tool) {
             let known = source.to_approve(tool)?;
-            return Some((fingerprint(known.target, &known.tool), known.is_read_only));
+            return Ok(known.map(|known| Approvable {
+                fingerprint: fingerprint(&known.target, &known.tool),
+                is_read_only: known.is_read_only,
+                page: known.of_page.then_some(known.target),
+            }));
         }
-        let entry = self.tools.host.entry(tool)?;
         let target = self.tools.target_of(tool.server());
-        Some((fingerprint(target, &entry.tool), entry.is_read_only()))
+        let entry = self.tools.host.entry(tool);
+        Ok(entry.map(|entry| Approvable {
+            fingerprint: fingerprint(&target, &entry.tool),
+            is_read_only: entry.is_read_only(),
+            page: None,
+        }))
+    }
+}
+
+impl AllowedInSession {
+    fn has(&self, tool: &ToolName, known: &Approvable) -> bool {
+        let page = known.page.as_ref();
+        page.is_some_and(|page| self.pages.contains(page))
+            || self.tools.get(tool) == Some(&known.fingerprint)
     }
 }
 
 /// What an approval is for: if the tool's description or program changes, the user is asked again.
-fn fingerprint(target: String, tool: &Tool) -> String {
-    let parts = [
-        target,
-        tool.description.clone(),
-        tool.input_schema.to_string(),
-    ];
+fn fingerprint(target: &str, tool: &Tool) -> String {
+    let schema = tool.input_schema.to_string();
+    let parts = [target, &tool.description, &schema];
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -329,13 +365,8 @@ impl Toolbox for ApprovedTools {
         tool: &'a ToolName,
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Approval, ToolError>> {
-        Box::pin(async move {
-            let needed = self
-                .approvals
-                .needed(&self.tools, session, tool, arguments)
-                .await;
-            needed.map_err(not_stored)
-        })
+        let approvals = &self.approvals;
+        Box::pin(approvals.needed(&self.tools, session, tool, arguments))
     }
 
     fn chosen<'a>(

@@ -116,13 +116,13 @@ impl Approvals {
         let stored = match choice {
             None => None,
             Some(choice) => {
-                let (fingerprint, _) = self.known(toolset, tool).ok_or_else(|| {
+                let known = self.known(toolset, tool).ok().flatten().ok_or_else(|| {
                     let message = format!("tool {tool} not found; GET /api/tools lists all tools");
                     ApiError::new(StatusCode::NOT_FOUND, "ERR_TOOL_NOT_FOUND", message)
                 })?;
                 Some(StoredChoice {
                     allowed: choice == LastingChoice::Always,
-                    fingerprint,
+                    fingerprint: known.fingerprint,
                 })
             }
         };

@@ -179,12 +179,13 @@ impl ToolSource for Browser {
     }
 
     /// The active tab is private, so reading it needs approval too.
-    fn to_approve(&self, tool: &ToolName) -> Option<ToApprove> {
-        Some(ToApprove {
-            tool: named(tool)?,
+    fn to_approve(&self, tool: &ToolName) -> Result<Option<ToApprove>, ToolError> {
+        Ok(named(tool).map(|tool| ToApprove {
+            tool,
             is_read_only: false,
             target: String::new(),
-        })
+            of_page: false,
+        }))
     }
 
     fn is_read_only(&self, tool: &ToolName) -> Option<bool> {

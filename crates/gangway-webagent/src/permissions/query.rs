@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use gangway_core::{Grant, Origin, Scope, TabId, Tool, ToolName, sanitize::is_visible};
+use gangway_core::{Grant, Origin, Scope, SessionId, TabId, Tool, ToolName, sanitize::is_visible};
 
 use super::current::CurrentPermissions;
 
@@ -30,6 +30,8 @@ pub struct PermissionQuery {
     pub server: Option<ProvidedServer>,
     /// Whether it is visible only to who knows the request's id.
     pub hidden: bool,
+    /// The session that the page belongs to.
+    pub session: Option<SessionId>,
 }
 
 /// An MCP server that a page provides, as the page describes it.

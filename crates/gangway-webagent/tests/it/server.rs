@@ -72,7 +72,7 @@ impl Service for WebAgentService {
             Arc::clone(&permissions),
             Arc::clone(&host),
             parts.store.clone(),
-            gangway_pages::Pages::new().0,
+            gangway_pages::Pages::new(gangway_core::Notes::default()),
             Duration::from_secs(30),
         );
         let models = models(config.model.as_deref(), &parts);

@@ -38,7 +38,7 @@ impl Service for WebletService {
     async fn start(_config: &Settings, parts: Parts) -> (Self, Routes) {
         let (tasks, stop) = (parts.http.sockets.clone(), parts.http.stop.clone());
         let limit = std::time::Duration::from_secs(30);
-        let pages = gangway_pages::Pages::new().0;
+        let pages = gangway_pages::Pages::new(gangway_core::Notes::default());
         let page_tools = Arc::new(gangway_pages::PageTools::new(Arc::clone(&pages)));
         let open = gangway_pages::SocketPages::new(pages, limit, tasks, stop);
         let folders = [put_notes(&parts.data)];

@@ -72,9 +72,17 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     external.act("pack", jacket, reason).await?;
     stage.step(EXTERNAL, "Joined over the relay and packed the rain jacket");
 
-    let prompt = |text: &str| json!({ "prompt": text, "sessionId": id });
-    let charger = prompt("Pack the charger, please.");
-    client.call("send_message", charger).await?;
+    let hub = &stage.app.hub;
+    let open = hub.open(session).await;
+    let open = open.map_err(|error| failed(error.to_string()))?;
+    let mut log = open.subscribe(open.head());
+    let agent = ChatAgent {
+        client: &client,
+        session,
+        list,
+    };
+    let charger = "Pack the charger, please.";
+    agent.calls(stage, &mut log, charger, "/pack").await?;
     stage.step(AGENT, "Read the list and packed the charger");
     let pass = json!({ "item": "Boarding pass" });
     let reason = "Boarding begins in an hour.";
@@ -94,19 +102,14 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
         MCP,
         "Opened the notebook beside the chat, at a note that is not there yet",
     );
-    let hub = &stage.app.hub;
-    let session = hub.open(session).await;
-    let session = session.map_err(|error| failed(error.to_string()))?;
-    let mut log = session.subscribe(session.head());
-    client
-        .call("send_message", prompt("Save the packing list."))
-        .await?;
+    let save = "Save the packing list.";
+    agent.calls(stage, &mut log, save, "/save_list").await?;
     stage.step(AGENT, "Had the page ask to save the list");
     stage.task("Allow the packing list to save its file.", None);
     saved(stage, &mut log, list).await?;
     stage.step(PERSON, "Allowed the file, which the notebook shows");
 
-    visit(stage, session.id(), &mut log).await?;
+    visit(stage, session, &mut log).await?;
     stage.step(SITE, "Read the list with your permission, and shows it");
     stage.step(GANGWAY, "Logged all of this in one session: replay it");
     Ok(())
@@ -122,6 +125,40 @@ async fn open_list(stage: &Stage, session: SessionId, relay: &str) -> Played<Pag
         hosts.any(|page| page.name == relay).then_some(app.id)
     };
     stage.pages(OPENING, missing, open).await
+}
+
+/// The agent of the chat, which is told what to do by a message of the MCP client.
+struct ChatAgent<'a> {
+    client: &'a McpClient,
+    session: SessionId,
+    list: PageId,
+}
+
+impl ChatAgent<'_> {
+    /// Waits until it has called this tool of the page, with the person's approval.
+    async fn calls(
+        &self,
+        stage: &Stage,
+        log: &mut Subscription,
+        prompt: &str,
+        called: &str,
+    ) -> Played<()> {
+        stage.task("Allow the agent to use the packing list.", None);
+        let id = self.session.to_string();
+        let message = json!({ "prompt": prompt, "sessionId": id, "waitSeconds": 0 });
+        self.client.call("send_message", message).await?;
+        let result = |event: &Event| match event {
+            Event::ToolResult { tool, result, .. } if tool.ends_with(called) => {
+                Some(result.clone())
+            }
+            _ => None,
+        };
+        let page = (self.list, "The packing list");
+        let result = stage.event(log, page, result).await?;
+        let why =
+            |error| Ended::Denied(format!("The agent did not use the packing list: {error}."));
+        result.map(|_| ()).map_err(why)
+    }
 }
 
 /// Waits until the person decided about the file.

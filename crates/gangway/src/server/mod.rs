@@ -24,7 +24,7 @@ pub use error::ServerError;
 use gangway_applets::{AppletRegistry, AppletService, AppletTools};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
-use gangway_core::{Asks, Consents, Hub, Limits, Store, ToolSource};
+use gangway_core::{Asks, Consents, Hub, Limits, Notes, Store, ToolSource};
 use gangway_http::{
     Http,
     app_address::AppAddresses,
@@ -32,7 +32,7 @@ use gangway_http::{
     auth::{Guard, GuardSettings, Keys, Logins, Panels, Signer},
     metrics::Metrics,
 };
-use gangway_pages::{PageTools, Pages, SocketPages};
+use gangway_pages::{PageReader, PageTools, Pages, SocketPages};
 use gangway_providers::{ModelAccess, Models};
 use gangway_relay::Relay;
 use gangway_remote::{LiveAgents, RemoteAgents};
@@ -116,9 +116,11 @@ impl Server {
         let secrets = Secrets::open(data, config.secrets);
         let program = access.program.clone();
         let shown = program.as_deref();
-        let asks = Arc::<Asks>::default();
-        let (pages, page_notes) = Pages::new();
+        let (notes, note_writer) = Notes::new();
+        let asks = Arc::new(Asks::new(notes.clone()));
+        let pages = Pages::new(notes);
         let page_tools = Arc::new(PageTools::new(Arc::clone(&pages)));
+        let page_reader = Arc::new(PageReader::new(Arc::clone(&pages)));
         let tools = Tools::new(
             &config.tool_settings(),
             data,
@@ -184,6 +186,7 @@ impl Server {
                 Arc::new(applet_tools),
                 Arc::new(WebletTools::new(Arc::clone(&launches))),
                 Arc::clone(&page_tools) as _,
+                Arc::clone(&page_reader) as _,
                 Arc::clone(&browser) as _,
             ];
             let toolset = Arc::new(Toolset::new(Arc::clone(&tools.host), sources));
@@ -191,6 +194,7 @@ impl Server {
             let approved = Arc::new(approved);
             let session_pages = Arc::new(SessionPages {
                 pages: Arc::clone(&page_tools),
+                reader: page_reader,
                 toolset: Arc::clone(&toolset),
                 approved: Arc::clone(&approved),
             });
@@ -212,7 +216,7 @@ impl Server {
                 stop,
             },
         )?;
-        let writing = page_notes.write(Arc::clone(&hub), http.stop.clone());
+        let writing = note_writer.run(Arc::clone(&hub), http.stop.clone());
         http.sockets.spawn(writing);
         let sessions = Sessions::new(Arc::clone(&hub), Arc::clone(&workspaces));
         let relay = Relay::load(

@@ -1,4 +1,4 @@
-//! The tools of the open pages of a session, with approvals, for remote agents.
+//! The tools of the open pages of a session, with approvals, and those to read the pages, for remote agents.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, ready};
 use gangway_core::{
     Approval, Caller, Choice, SessionId, Source, Tool, ToolError, ToolName, ToolSource, Toolbox,
 };
-use gangway_pages::PageTools;
+use gangway_pages::{PageReader, PageTools, is_reader};
 use gangway_tools::{Toolset, approvals::ApprovedTools};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 /// Reaches the pages of the caller's session, and neither other pages nor MCP servers.
 pub(super) struct SessionPages {
     pub(super) pages: Arc<PageTools>,
+    pub(super) reader: Arc<PageReader>,
     pub(super) toolset: Arc<Toolset>,
     pub(super) approved: Arc<ApprovedTools>,
 }
@@ -37,7 +38,8 @@ impl SessionPages {
 impl Toolbox for SessionPages {
     fn tools<'a>(&'a self, session: SessionId, sentence: &'a str) -> BoxFuture<'a, Vec<Arc<Tool>>> {
         Box::pin(async move {
-            let tools = self.pages.tools(session, sentence).await;
+            let mut tools = self.pages.tools(session, sentence).await;
+            tools.extend(self.reader.listed(session));
             self.toolset.visible(tools)
         })
     }
@@ -49,6 +51,7 @@ impl Toolbox for SessionPages {
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Approval, ToolError>> {
         match self.caller(session, tool) {
+            _ if is_reader(tool) => Box::pin(ready(Ok(Approval::NotNeeded))),
             Ok(_) => self.approved.approval(session, tool, arguments),
             Err(error) => Box::pin(ready(Err(error))),
         }
@@ -70,6 +73,9 @@ impl Toolbox for SessionPages {
         arguments: Value,
     ) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
+            if is_reader(&tool) {
+                return self.reader.call_in(session, &tool, arguments).await;
+            }
             let caller = self.caller(session, &tool)?;
             self.pages.call(&caller, &tool, arguments).await
         })
@@ -80,8 +86,9 @@ impl gangway_remote::SessionPages for SessionPages {
     fn last_tools(&self, session: SessionId) -> Vec<Arc<Tool>> {
         let pages = self.pages.pages.of_session(session).into_iter();
         let tools = pages.flat_map(|page| page.last_tools());
-        self.toolset
-            .visible(tools.map(|listed| listed.tool).collect())
+        let mut tools: Vec<_> = tools.map(|listed| listed.tool).collect();
+        tools.extend(self.reader.listed(session));
+        self.toolset.visible(tools)
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

@@ -337,6 +337,9 @@ fn declare_remote(text: &mut String) {
 fn declare_applets(text: &mut String) {
     declare::<feed::ConsentState>(text);
     declare::<gangway_http::feed::app_event::AppEvent>(text);
+    declare::<gangway_http::feed::ask_entry::LoggedAsk>(text);
+    declare::<gangway_http::feed::ask_entry::AskOutcome>(text);
+    declare::<gangway_http::feed::ask_entry::AskActor>(text);
     declare::<gangway_http::feed::page_entry::PageKind>(text);
     declare::<gangway_http::feed::page_entry::PageEntry>(text);
     declare::<applets::AppletList>(text);

@@ -338,7 +338,15 @@ applet: string | null, } | { "type": "app", launchId: string, app: string, news:
 /**
  * The app, applet, site or relay session that it is.
  */
-name: string, news: PageEntry, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
+name: string, news: PageEntry, } | { "type": "ask.opened", 
+/**
+ * Identifies the request in this session.
+ */
+askId: string, asker: AskerInfo, request: LoggedAsk, } | { "type": "ask.closed", askId: string, outcome: AskOutcome, 
+/**
+ * Where the user answered.
+ */
+by: AskActor | null, } | { "type": "session.notice", streamId: string, message: string, } | { "type": "session.context", streamId: string, 
 /**
  * Tokens in the context.
  */
@@ -3035,6 +3043,41 @@ code: string | null,
  * The error message.
  */
 error: string | null, by: string, } | { "what": "told", event: string, payload: JsonValue, source: Source, };
+
+/**
+ * What the user was asked for; no values of forms, and of URLs only the origin.
+ */
+export type LoggedAsk = { "type": "elicitation", message: string, 
+/**
+ * The names of the form's fields.
+ */
+fields: Array<string>, 
+/**
+ * The origin of the page.
+ */
+origin: string | null, } | { "type": "action", message: string, } | { "type": "message", text: string, } | { "type": "permission", scopes: Array<PermissionScope>, 
+/**
+ * The tools to choose from, as `server/tool`.
+ */
+tools: Array<string>, 
+/**
+ * Why, in the page's words.
+ */
+reason: string | null, 
+/**
+ * The origin of the MCP server that the page brings along.
+ */
+server: string | null, } | { "type": "invitation" };
+
+/**
+ * How a request to the user ended.
+ */
+export type AskOutcome = "once" | "always" | "denied" | "dismissed" | "expired" | "withdrawn";
+
+/**
+ * Where the user answered.
+ */
+export type AskActor = "person" | "terminal" | "extension" | "page";
 
 /**
  * The kinds of pages, by the protocol that they use.

@@ -15,6 +15,8 @@ export interface RunContext {
 export interface Tool<P extends Parameters = Parameters> {
   description: string;
   parameters: P;
+  /** Whether calls change nothing; the person is not asked before those. */
+  readOnly?: boolean;
   /** Whether it is offered at the moment; always without it. */
   when?: () => boolean;
   /** Does it; what it gives back goes to the agent as `result`. Throw a `ToolError` to choose the code. */
@@ -25,6 +27,7 @@ export interface Tool<P extends Parameters = Parameters> {
 export interface AnyTool {
   description: string;
   parameters: Parameters;
+  readOnly?: boolean;
   when?: () => boolean;
   run(params: never, context: RunContext): unknown;
 }
@@ -45,6 +48,7 @@ export interface ToolEntry {
   name: string;
   description: string;
   parameters: Parameters;
+  readOnly?: true;
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -116,8 +120,8 @@ export class Toolbox {
     const all = Object.entries(this.#own);
     const own = all
       .filter(([name, tool]) => NAME.test(name) && isOffered(tool))
-      .map(([name, { description, parameters }]) =>
-        entry(name, description, parameters),
+      .map(([name, { description, parameters, readOnly }]) =>
+        entry(name, description, parameters, readOnly),
       );
     const taken = new Set(all.map(([name]) => name));
     const others = this.#others.filter(({ name }) => !taken.has(name));
@@ -174,11 +178,13 @@ function entry(
   name: string,
   description: string,
   parameters: Parameters,
+  readOnly = false,
 ): ToolEntry {
   return {
     name,
     description: description.slice(0, LONGEST_DESCRIPTION),
     parameters,
+    ...(readOnly && { readOnly }),
   };
 }
 

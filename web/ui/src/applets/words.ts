@@ -1,11 +1,14 @@
 // Labels for applets and for the events of a session.
 import type {
   AppFrame,
+  AskOutcome,
   EventFrame,
+  LoggedAsk,
   PageEntry,
   Source,
   ConsentState,
 } from "@gangway/client";
+import { nameOf as askerName } from "@gangway/kit/asks/words.js";
 import { newsWords } from "../apps/lines.js";
 import { askWords, isAsk } from "./ask-words.js";
 
@@ -21,6 +24,29 @@ export const SPEAKS: Record<ConsentState, string> = {
   denied: "may not send messages",
   ask: "asks first",
 };
+
+const OUTCOMES: Record<AskOutcome, string> = {
+  once: "allowed once",
+  always: "always allowed",
+  denied: "denied",
+  dismissed: "dismissed",
+  expired: "timed out",
+  withdrawn: "withdrawn",
+};
+
+function askedWords(request: LoggedAsk): string {
+  switch (request.type) {
+    case "permission":
+      return [...request.scopes, ...request.tools].join(", ");
+    case "message":
+      return request.text;
+    case "invitation":
+      return "to join this chat";
+    case "action":
+    case "elicitation":
+      return request.message;
+  }
+}
 
 export function speakerOf(
   source: Source,
@@ -116,6 +142,13 @@ export function tell(
     }
     case "page":
       return pageWords(event.name, event.news, nameOf);
+    case "ask.opened":
+      return {
+        what: `${askerName(event.asker)} asks you`,
+        text: askedWords(event.request),
+      };
+    case "ask.closed":
+      return { what: `Request ${OUTCOMES[event.outcome]}`, text: "" };
     case "session.notice":
       return { what: "Notice", text: event.message };
     case "session.error":

@@ -41,6 +41,7 @@ fn query(from: &str, scopes: &[Scope]) -> PermissionQuery {
         offered: Vec::new(),
         server: None,
         hidden: false,
+        session: None,
     }
 }
 

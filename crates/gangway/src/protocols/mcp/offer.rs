@@ -7,6 +7,7 @@ use std::sync::{
 
 use gangway_core::{OWN, ToolError, ToolName};
 use gangway_mcp::{ModelNames, ProgressSink, read_result};
+use gangway_pages::{is_reader, reader_tools};
 use rmcp::{
     ErrorData,
     model::{CallToolRequestParams, CallToolResult},
@@ -88,7 +89,7 @@ impl McpHandler {
 
     pub(super) async fn tools(&self, app: &App, scope: &Scope) -> Vec<rmcp::model::Tool> {
         let mut own = sessions::tools();
-        own.extend(pages::tools());
+        own.extend(reader_tools(true));
         own.extend(sources::own(app).await);
         own.push(read_result::tool());
         own.retain(|tool| scope.allows_own(app, &tool.name));
@@ -186,6 +187,6 @@ impl McpHandler {
 /// The built-in tool of this short name.
 fn own_named(app: &App, name: &str) -> Option<ToolName> {
     let tool = ToolName::new(OWN, name).ok()?;
-    let known = sessions::has(&tool) || pages::has(&tool) || read_result::is_read_result(&tool);
+    let known = sessions::has(&tool) || is_reader(&tool) || read_result::is_read_result(&tool);
     (known || app.toolset.source_of(&tool).is_some()).then_some(tool)
 }

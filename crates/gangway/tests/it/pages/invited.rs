@@ -12,14 +12,14 @@ use crate::{
     weblets,
 };
 
-async fn invite(server: &TestServer, session: &str) -> String {
+pub async fn invite(server: &TestServer, session: &str) -> String {
     let path = format!("/api/sessions/{session}/invitations");
     let (_, created) = server.post(&path, json!({ "label": "Helper" })).await;
     created["token"].as_str().unwrap().to_owned()
 }
 
 /// Decides about the next request of an agent, which it returns.
-async fn decide(server: &TestServer, decision: &str) -> Value {
+pub async fn decide(server: &TestServer, decision: &str) -> Value {
     let ask = eventually(async || {
         let (_, asks) = server.get("/api/asks").await;
         asks["asks"].as_array()?.first().cloned()

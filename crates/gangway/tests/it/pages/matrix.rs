@@ -15,7 +15,7 @@ use crate::{
     weblets,
 };
 
-async fn with_model(model: &Fake, approval: &str) -> TestServer {
+pub async fn with_model(model: &Fake, approval: &str) -> TestServer {
     let base = model.clone().start().await;
     let yaml = format!(
         "providers: {{ m: {{ type: openai, base_url: '{base}', model: m }} }}\ntools: {{ approval: {approval} }}"
@@ -73,43 +73,6 @@ async fn the_agent_of_the_chat_calls_a_tool_of_every_kind_of_page() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_the_person_s_approval_the_agent_of_the_chat_changes_nothing() {
-    let arguments = numbers(2, 3, SERVERS[0]).to_string();
-    let model = Fake::streams(&[&says("No."), &end()])
-        .first_says(&[&calls(&[("page-notes__add", &arguments)])]);
-    let server = with_model(&model, "writes").await;
-    let pages = Pages::open(&server, "builtin").await;
-    let path = format!("/api/sessions/{}", pages.session);
-    let (_, _) = server
-        .post(&format!("{path}/messages"), json!({ "prompt": "Add them" }))
-        .await;
-    let question = eventually(async || {
-        let (_, reported) = server
-            .get(&format!("/api/history?session={}", pages.session))
-            .await;
-        let entries = reported["entries"].as_array().unwrap();
-        let found = entries.iter().find(|entry| entry["role"] == "question");
-        found.cloned()
-    })
-    .await;
-    let text = question["question"].as_str().unwrap();
-    assert!(text.contains("page-notes/add"), "{text}");
-    let answer = json!({ "questionId": question["questionId"], "answer": "Deny" });
-    let (status, reported) = server.post(&format!("{path}/answers"), answer).await;
-    assert!(status.is_success(), "{status} {reported}");
-    let result = eventually(async || {
-        let asked = model.asked();
-        let messages = asked.get(1)?["messages"].as_array()?.clone();
-        let mut results = messages
-            .into_iter()
-            .filter(|message| message["role"] == "tool");
-        results.next()
-    })
-    .await;
-    assert!(!result.to_string().contains("sum"), "{result}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mcp_clients_call_a_tool_of_every_kind_of_page_that_their_key_is_for() {
     let server = weblets::server().await;
     let pages = Pages::open(&server, "demo").await;
@@ -142,7 +105,7 @@ async fn mcp_clients_call_a_tool_of_every_kind_of_page_that_their_key_is_for() {
             let read = read.unwrap().to_string();
             let shows = match page {
                 "page-notes" => "\"data\":{\"notes\":[\"a\"]",
-                "page-calculator" => "\"version\":0",
+                "page-calculator" => "\"version\":1",
                 "page-lamp" => "\"kind\":\"lamp\"",
                 _ => "https://shop.example",
             };
@@ -212,12 +175,12 @@ async fn an_external_agent_calls_a_tool_of_every_page_of_the_chat_that_the_perso
     assert_eq!(done["payload"]["sum"], 5, "{done}");
     let snapshot = agent.ask("snapshot.get", json!({})).await;
     let others = &snapshot["payload"]["otherTools"];
-    let names: Vec<_> = others
+    let names = others
         .as_array()
         .unwrap_or_else(|| panic!("{snapshot}"))
         .iter()
-        .map(|tool| tool["name"].as_str().unwrap().to_owned())
-        .collect();
+        .map(|tool| tool["name"].as_str().unwrap().to_owned());
+    let names: Vec<_> = names.filter(|name| name.starts_with("page-")).collect();
     let expected = SERVERS[..3].iter().map(|server| format!("{server}/add"));
     assert_eq!(names, expected.collect::<Vec<_>>());
     for (name, decision) in names.iter().zip(["once", "always", "deny"]) {

@@ -1,9 +1,12 @@
 //! Every kind of page and every kind of agent: a page's tools, its state and its events, by way of its session.
 
+mod approved;
+mod decisions;
 mod driven;
 mod invited;
 mod logged;
-mod matrix;
+pub mod matrix;
+mod read;
 mod remote;
 
 use gangway_testing::{
@@ -90,6 +93,8 @@ async fn app(server: &TestServer, launched: &Value) -> JoinHandle<()> {
         loop {
             let received = page.receive().await;
             if received["type"] == "tool-call" {
+                page.emit("e1", "note-added", json!({ "text": "added" }))
+                    .await;
                 let result = json!({ "type": "weblet-tool-result", "call": received["call"], "success": true,
                     "result": sum(&received["arguments"]) });
                 page.send_message(result).await;
@@ -115,6 +120,8 @@ async fn applet(server: &TestServer, session: &str) -> JoinHandle<()> {
         loop {
             let call = page.until("toolCall").await;
             let result = sum(&call["arguments"]);
+            page.send(&json!({ "type": "setState", "id": 2, "data": { "n": "added" } }))
+                .await;
             page.send(&json!({ "type": "toolResult", "call": call["call"], "result": result }))
                 .await;
         }
@@ -167,15 +174,24 @@ pub async fn relay_page(server: &TestServer, join: Value) -> JoinHandle<()> {
     tokio::spawn(async move {
         while let Some(asked) = host.next().await {
             let number = json!({ "type": "integer", "description": "A number" });
-            let tool = json!({ "name": "add", "description": "Adds.", "parameters": { "a": number, "b": number } });
+            let tool = |name: &str, reads: bool| {
+                json!({ "name": name, "description": "Adds.", "readOnly": reads,
+                    "parameters": { "a": number, "b": number } })
+            };
+            let tools = [
+                tool("add", false),
+                tool("add_again", false),
+                tool("peek", true),
+            ];
             match asked["type"].as_str().unwrap() {
                 "snapshot.get" => {
-                    let state = json!({ "uiSpec": { "kind": "lamp" }, "messageHistory": [], "toolSchema": [tool] });
+                    let state = json!({ "uiSpec": { "kind": "lamp" }, "messageHistory": [], "toolSchema": tools });
                     host.reply(&asked, "snapshot.state", state).await;
                 }
                 "tool.call" => {
                     let mut result = sum(&asked["payload"]["params"]);
                     result["ok"] = json!(true);
+                    host.push("user.message", json!({ "text": "added" })).await;
                     host.reply(&asked, "tool.result", result).await;
                 }
                 _ => {}

@@ -121,6 +121,11 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
     wanted.push(("page-lamp__look", "{}"));
     let wrong = json!({ "a": "two", "b": 3 }).to_string();
     wanted.push((names[0].as_str(), &wrong));
+    wanted.push(("gangway__read_page", r#"{"page":"page-notes"}"#));
+    wanted.push((
+        "gangway__next_page_event",
+        r#"{"page":"page-notes","after":0}"#,
+    ));
     let model = adding(&wanted);
     let yard = Yard::with(&model, "none").await;
     let (made, other) = (yard.agent().await, yard.agent().await);
@@ -144,11 +149,9 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
         .filter(|message| message["role"] == "tool")
         .map(|message| message["content"].to_string())
         .collect();
-    assert_eq!(results.len(), 6, "{results:?}");
-    for (n, shown) in ["sum", "sum", "sum", "sum", "lamp", "/a"]
-        .iter()
-        .enumerate()
-    {
+    assert_eq!(results.len(), 8, "{results:?}");
+    let shows = ["sum", "sum", "sum", "sum", "lamp", "/a", "notes", "added"];
+    for (n, shown) in shows.iter().enumerate() {
         assert!(results[n].contains(shown), "{results:?}");
     }
     // The server has logged them, each with its result.
@@ -158,7 +161,7 @@ async fn a_remote_agent_calls_a_tool_of_every_kind_of_page_of_its_session() {
         .filter(|entry| entry["role"] == "tool")
         .map(|entry| (entry["tool"].clone(), entry["state"].clone()))
         .collect();
-    assert_eq!(logged.len(), 6, "{logged:?}");
+    assert_eq!(logged.len(), 8, "{logged:?}");
     for server in SERVERS {
         let call = (json!(format!("{server}/add")), json!("done"));
         assert!(logged.contains(&call), "{logged:?}");
@@ -252,16 +255,13 @@ async fn an_acp_agent_calls_a_tool_of_every_kind_of_page_over_mcp() {
         let arguments = numbers(2, 3, server);
         yard.tell(&made, &format!("page {server}__add {arguments}"))
             .await;
-        // A page on the relay shows each call itself.
-        if server != "page-lamp" {
-            yard.agents.until_state(&made, "awaiting_input").await;
-            let (_, history) = yard.agents.get(&made, "history").await;
-            let entries = history["entries"].as_array().unwrap();
-            let open = |entry: &&Value| entry["role"] == "question" && entry["answer"].is_null();
-            let question = entries.iter().find(open).unwrap();
-            let answer = json!({ "question_id": question["questionId"], "answer": "Allow once" });
-            assert_eq!(yard.agents.post(&made, "answer", answer).await.0, 200);
-        }
+        yard.agents.until_state(&made, "awaiting_input").await;
+        let (_, history) = yard.agents.get(&made, "history").await;
+        let entries = history["entries"].as_array().unwrap();
+        let open = |entry: &&Value| entry["role"] == "question" && entry["answer"].is_null();
+        let question = entries.iter().find(open).unwrap();
+        let answer = json!({ "question_id": question["questionId"], "answer": "Allow once" });
+        assert_eq!(yard.agents.post(&made, "answer", answer).await.0, 200);
         let answers = eventually(async || {
             let answers = yard.agents.answers(&made).await;
             (answers.len() == n).then_some(answers)

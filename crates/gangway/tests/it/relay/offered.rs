@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     mcp::client::{Client as Mcp, Era},
+    pages::matrix,
     providers::fake::Fake,
     support::TestServer,
     weblets,
@@ -145,7 +146,7 @@ async fn the_built_in_loop_drives_the_page_of_its_chat_and_no_other() {
         r#"{"on":true,"reason":"you asked for light"}"#,
     )]);
     let model = Fake::streams(&[&says("It burns."), &end()]).first_says(&[&call]);
-    let server = TestServer::with_model(&model.start().await, None).await;
+    let server = matrix::with_model(&model, "none").await;
     let session = server.session().await;
     let other = server.session().await;
     let join = json!({ "role": "host", "sessionId": "lamp", "gangwaySession": session });

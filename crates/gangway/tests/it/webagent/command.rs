@@ -82,6 +82,7 @@ async fn a_question_is_seen_and_answered_in_a_terminal() {
         offered: vec![tool("files/read"), tool("files/write")],
         server: None,
         hidden: false,
+        session: None,
     };
     let (tell, mut shown) = mpsc::channel(1);
     let permissions = Arc::clone(&server.app.web_agent.permissions);
