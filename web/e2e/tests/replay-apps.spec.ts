@@ -149,6 +149,9 @@ test.describe("with a booking", () => {
     ).toBeVisible();
     await expect(frame.locator("#presence")).not.toContainText("Connecting");
     await say(page, "Book me a ticket, whichever.");
+    await page
+      .getByRole("button", { name: "Allow this page in this chat" })
+      .click();
     await settled(page);
     await expect(answers(page).last()).toContainText("Booked. Your code is");
     return sessionIn(page);

@@ -1,39 +1,14 @@
 // Requests to the person, and what became of them, as the log has them.
 import { nameOf } from "@gangway/kit/asks/words.js";
-import type { AskerInfo } from "@gangway/client";
+import type { AskActor, AskOutcome, EventFrame } from "@gangway/client";
 import type { EventText } from "./words.js";
 
-interface AskOpened {
-  type: "ask.opened";
-  asker: AskerInfo;
-  request:
-    | {
-        type: "permission";
-        scopes: string[];
-        tools: string[];
-        reason?: string;
-        server?: string;
-      }
-    | { type: "action"; message: string }
-    | {
-        type: "elicitation";
-        message: string;
-        fields: string[];
-        origin?: string;
-      }
-    | { type: "message"; text: string }
-    | { type: "invitation" };
-}
+export type AskEvent = Extract<
+  EventFrame,
+  { type: "ask.opened" | "ask.closed" }
+>;
 
-interface AskClosed {
-  type: "ask.closed";
-  outcome: string;
-  by: string | null;
-}
-
-export type AskEvent = AskOpened | AskClosed;
-
-const OUTCOMES: Partial<Record<string, string>> = {
+const OUTCOMES: Record<AskOutcome, string> = {
   once: "Allowed once",
   always: "Always allowed",
   denied: "Denied",
@@ -42,22 +17,17 @@ const OUTCOMES: Partial<Record<string, string>> = {
   withdrawn: "Withdrawn",
 };
 
-const PLACES: Partial<Record<string, string>> = {
+const PLACES: Record<AskActor, string> = {
   person: "in the chat",
   terminal: "in the terminal",
   extension: "in the extension",
   page: "on a page",
 };
 
-export function isAsk(event: { type: string }): event is AskEvent {
-  return event.type === "ask.opened" || event.type === "ask.closed";
-}
-
 export function askWords(event: AskEvent): EventText {
   if (event.type === "ask.closed") {
-    const what = OUTCOMES[event.outcome] ?? `Decision: ${event.outcome}`;
-    const where = event.by === null ? "" : (PLACES[event.by] ?? event.by);
-    return { what, text: where };
+    const where = event.by === null ? "" : PLACES[event.by];
+    return { what: OUTCOMES[event.outcome], text: where };
   }
   const { request } = event;
   const who = nameOf(event.asker);
@@ -84,7 +54,5 @@ export function askWords(event: AskEvent): EventText {
       return { what: `${who} asks to send a message`, text: request.text };
     case "invitation":
       return { what: `${who} was invited to this chat`, text: "" };
-    default:
-      return { what: `${who} asks`, text: "", value: request };
   }
 }

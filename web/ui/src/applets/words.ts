@@ -1,16 +1,13 @@
 // Labels for applets and for the events of a session.
 import type {
   AppFrame,
-  AskOutcome,
   EventFrame,
-  LoggedAsk,
   PageEntry,
   Source,
   ConsentState,
 } from "@gangway/client";
-import { nameOf as askerName } from "@gangway/kit/asks/words.js";
 import { newsWords } from "../apps/lines.js";
-import { askWords, isAsk } from "./ask-words.js";
+import { askWords } from "./ask-words.js";
 
 export const ORIGINS: Record<string, string> = {
   builtin: "built in",
@@ -24,29 +21,6 @@ export const SPEAKS: Record<ConsentState, string> = {
   denied: "may not send messages",
   ask: "asks first",
 };
-
-const OUTCOMES: Record<AskOutcome, string> = {
-  once: "allowed once",
-  always: "always allowed",
-  denied: "denied",
-  dismissed: "dismissed",
-  expired: "timed out",
-  withdrawn: "withdrawn",
-};
-
-function askedWords(request: LoggedAsk): string {
-  switch (request.type) {
-    case "permission":
-      return [...request.scopes, ...request.tools].join(", ");
-    case "message":
-      return request.text;
-    case "invitation":
-      return "to join this chat";
-    case "action":
-    case "elicitation":
-      return request.message;
-  }
-}
 
 export function speakerOf(
   source: Source,
@@ -143,12 +117,8 @@ export function tell(
     case "page":
       return pageWords(event.name, event.news, nameOf);
     case "ask.opened":
-      return {
-        what: `${askerName(event.asker)} asks you`,
-        text: askedWords(event.request),
-      };
     case "ask.closed":
-      return { what: `Request ${OUTCOMES[event.outcome]}`, text: "" };
+      return askWords(event);
     case "session.notice":
       return { what: "Notice", text: event.message };
     case "session.error":
@@ -160,12 +130,9 @@ export function tell(
         : "";
       return { what: `Turn ended: ${event.outcome}`, text: tokens };
     }
-    default: {
-      const other: { type: string } = event;
-      if (isAsk(other)) return askWords(other);
+    default:
       // A newer server may know more than this page.
-      return given(`Event ${other.type}`, event);
-    }
+      return given(`Event ${(event as EventFrame).type}`, event);
   }
 }
 
