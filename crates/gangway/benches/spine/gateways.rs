@@ -53,28 +53,36 @@ impl Way {
         }
     }
 
-    /// Calls `echo` in a session over streamable HTTP.
-    pub async fn streamable(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
-        let params = json!({ "name": "echo", "arguments": { "text": "hello" } });
-        Self::of_tool(address, path, &params, "\"hello\"").await
+    /// Calls a tool over streamable HTTP, as a client of 2026 does: without a session.
+    pub fn of_tool(address: SocketAddr, tool: &str, arguments: &Value, answer: &str) -> Self {
+        let version = "2026-07-28";
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" } } });
+        let accept = "Accept: application/json, text/event-stream";
+        Self {
+            address,
+            path: "/mcp".to_owned(),
+            headers: format!(
+                "{accept}\r\nMCP-Protocol-Version: {version}\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"
+            ),
+            body: numbered(&params),
+            numbered: true,
+            answer: answer.to_owned(),
+        }
     }
 
-    /// Calls a tool in a session over streamable HTTP, as a client of 2025 begins it.
-    pub async fn of_tool(
-        address: SocketAddr,
-        path: &str,
-        params: &Value,
-        answer: &str,
-    ) -> anyhow::Result<Self> {
+    /// Calls `echo` in a session over streamable HTTP, as a client of 2025 begins it.
+    pub async fn streamable(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
+        let params = json!({ "name": "echo", "arguments": { "text": "hello" } });
         let mut way = Self {
             address,
             path: path.to_owned(),
             headers: "Accept: application/json, text/event-stream\r\n".to_owned(),
-            body: format!(
-                r#"{{"jsonrpc":"2.0","id":NUMBER,"method":"tools/call","params":{params}}}"#
-            ),
+            body: numbered(&params),
             numbered: true,
-            answer: answer.to_owned(),
+            answer: "\"hello\"".to_owned(),
         };
         let mut connection = Connection::open(address).await?;
         let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
@@ -112,6 +120,10 @@ impl Way {
             next: 1 + number * 1_000_000,
         })
     }
+}
+
+fn numbered(params: &Value) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":NUMBER,"method":"tools/call","params":{params}}}"#)
 }
 
 impl Caller {

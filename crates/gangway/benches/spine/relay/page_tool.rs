@@ -14,9 +14,10 @@ const BAR: f64 = 2.0;
 pub async fn measure(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let gangway = Gangway::with_settings("")?;
     let mut pair = Pairs::open(&gangway.process, Door::Gangway, 1).await?;
-    let params = json!({ "name": "page-pair-0__select", "arguments": {
-        "itemId": "showing-2041", "reason": "It is the earliest one after six." } });
-    let way = Way::of_tool(gangway.process.address, "/mcp", &params, "showing-2041").await?;
+    let arguments =
+        json!({ "itemId": "showing-2041", "reason": "It is the earliest one after six." });
+    let address = gangway.process.address;
+    let way = Way::of_tool(address, "page-pair-0__select", &arguments, "showing-2041");
     let mut client = way.caller(0).await?;
     let (mut by_mcp, mut by_relay) = (Vec::new(), Vec::new());
     let (warm_up, rounds) = (20, effort.pick(200, 2000));
