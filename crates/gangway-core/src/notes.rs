@@ -109,6 +109,8 @@ impl NoteWriter {
             let Some(note) = note else {
                 return;
             };
+            // What is noted goes on first: the answer to a call need not wait for its entry to be committed.
+            tokio::task::yield_now().await;
             let id = note.session;
             let session = match open.get(&id) {
                 Some(session) => Arc::clone(session),
