@@ -63,12 +63,22 @@ function stepsOf([first, second]) {
 const browser = await chromium.launch({ executablePath });
 try {
   const page = await browser.newPage();
-  await page.goto(`http://movie-booking.localhost:${port}/?session=${SESSION}`);
+  const launched = await fetch(`http://127.0.0.1:${port}/api/apps/movie-booking/launch`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ config: { session: SESSION } }),
+  });
+  const { url } = await launched.json();
+  await page.goto(url);
   await page.waitForSelector("#choices button:enabled");
   const { ask, next } = await join();
   await ask("session.start", { studyId: "bench", participantId: "p" });
-  await page.waitForSelector("#choices button:enabled");
-  const { uiSpec } = await ask("snapshot.get", {});
+  // The page begins anew with the study, and has no stage until the movies are there.
+  let uiSpec = null;
+  while (uiSpec === null) {
+    await page.waitForSelector("#choices button:enabled");
+    ({ uiSpec } = await ask("snapshot.get", {}));
+  }
   const cycle = stepsOf(uiSpec.visibleItems);
   const bytes = [];
   for (let step = 0; step < steps; step += 1) {
