@@ -1,6 +1,9 @@
 //! What the operating system says about a running server.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::support::Gangway;
 
@@ -53,8 +56,25 @@ impl Vitals {
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(10), back).await;
-        let now = self.descriptors();
-        assert!(waited.is_ok(), "{before:#?} before, now {now:#?}");
+        let mut now = self.descriptors();
+        now.retain(|open| !before.contains(open));
+        let sockets = now.iter().flat_map(|open| self.connections(open));
+        assert!(
+            waited.is_ok(),
+            "still open: {now:#?} {:#?}",
+            sockets.collect::<Vec<_>>()
+        );
+    }
+
+    /// The kernel's lines about a socket: its addresses and its state.
+    fn connections(&self, socket: &Path) -> Vec<String> {
+        let name = socket.to_string_lossy();
+        let number = name.trim_start_matches("socket:[").trim_end_matches(']');
+        let tables = ["tcp", "tcp6", "unix"].map(|table| self.folder.join("net").join(table));
+        let tables = tables.map(|table| std::fs::read_to_string(table).unwrap_or_default());
+        let lines = tables.iter().flat_map(|table| table.lines());
+        let its = lines.filter(|line| line.split_whitespace().any(|word| word == number));
+        its.map(str::to_owned).collect()
     }
 
     fn status(&self, name: &str) -> u64 {
