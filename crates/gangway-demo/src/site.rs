@@ -41,7 +41,7 @@ impl Site {
             .parse()
             .map_err(|_| failed("invalid origin"))?;
         let (connected, ready) = watch::channel(false);
-        let page = PAGE.replace("{{gangway}}", &stage.app.http.own_url);
+        let page = PAGE.replace("{{gangway}}", &stage.services.http.own_url);
         let file = |kind: &'static str, text: String| {
             get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
         };

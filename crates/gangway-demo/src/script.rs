@@ -35,7 +35,7 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
         agent: Some("demo".to_owned()),
         ..NewSession::default()
     };
-    let created = stage.app.sessions.create(request).await;
+    let created = stage.services.sessions.create(request).await;
     let (session, _) = created.map_err(|error| failed(error.to_string()))?;
     let relay = format!("demo-{}", &new_secret()[..8]);
     let page_tools = format!("tools:page-{APP}/*");
@@ -72,7 +72,7 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     external.act("pack", jacket, reason).await?;
     stage.step(EXTERNAL, "Joined over the relay and packed the rain jacket");
 
-    let hub = &stage.app.hub;
+    let hub = stage.services.sessions.hub();
     let open = hub.open(session).await;
     let open = open.map_err(|error| failed(error.to_string()))?;
     let mut log = open.subscribe(open.head());
@@ -191,7 +191,7 @@ async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Pla
         pages.find(|page| page.origin == origin.as_str()).cloned()
     };
     let page = stage.pages(OPENING, missing, of_site).await?;
-    stage.app.pages.connect(&page, Some(session));
+    stage.services.pages.connect(&page, Some(session));
     site.begin();
     let mut call = None;
     let read = |event: &Event| {
@@ -229,7 +229,7 @@ async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Pla
 
 /// Waits until the person denies the site.
 async fn denied(stage: &Stage, origin: &Origin) {
-    let permissions = &stage.app.web_agent.permissions;
+    let permissions = &stage.services.permissions;
     let mut changes = permissions.changes();
     while permissions.standing(origin).of(Scope::ToolsCall) != Grant::Denied {
         if changes.changed().await.is_err() {
