@@ -180,7 +180,7 @@ async fn saved(stage: &Stage, log: &mut Subscription, list: PageId) -> Played<()
 
 /// Waits until the site has the list, with the person's permission.
 async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Played<()> {
-    let site = Site::open(stage).await?;
+    let site = Site::open(&stage.services.http.own_url).await?;
     let origin = &site.origin;
     stage.site(origin);
     let text = "Open the site, press its button, and allow it to read the list.";
