@@ -25,7 +25,7 @@ const OPENING: Duration = Duration::from_secs(5 * 60);
 const GANGWAY: &str = "Gangway";
 const MCP: &str = "MCP client";
 const EXTERNAL: &str = "External agent";
-const AGENT: &str = "Built-in agent";
+const AGENT: &str = "Scripted agent";
 const PERSON: &str = "You";
 const SITE: &str = "Site";
 
@@ -83,7 +83,10 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     };
     let charger = "Pack the charger, please.";
     agent.calls(stage, &mut log, charger, "/pack").await?;
-    stage.step(AGENT, "Read the list and packed the charger");
+    stage.step(
+        AGENT,
+        "Read the list and packed the charger, as you allowed",
+    );
     let pass = json!({ "item": "Boarding pass" });
     let reason = "Boarding begins in an hour.";
     external.act("pack", pass, reason).await?;
