@@ -9,18 +9,21 @@ from PIL import Image, ImageDraw, ImageFont
 SIZE = (960, 600)
 CAPTION = 44
 MILLISECONDS = 3200
-COLORS = 128
-MOST_BYTES = 1_500_000
+COLORS = 80
+# The most frequent colors are exact; the others cover the rest, so that small buttons and icons keep theirs.
+EXACT = 16
+MOST_BYTES = 295_000
 
 CAPTIONS = {
     "01-home": "One button, or `gangway demo`. No model is needed.",
-    "02-agents": "An MCP client, an external agent and a scripted one work on the same page.",
-    "03-consent": "The page asks to save a file: you decide.",
-    "04-file": "An applet beside the chat shows the file at once.",
-    "05-site": "A site on another origin would like to read the list.",
-    "06-permission": "It asks for exactly one tool: you decide.",
-    "07-result": "The site has the result, by its grant.",
-    "08-done": "All of it is one log, which can be replayed.",
+    "02-approval": "The agent of the chat wants to use the page: you decide.",
+    "03-agents": "An MCP client, an external agent and a scripted one work on the same page.",
+    "04-consent": "The page asks to save a file: you decide.",
+    "05-file": "An applet beside the chat shows the file at once.",
+    "06-site": "A site on another origin would like to read the list.",
+    "07-permission": "It asks for exactly one tool: you decide.",
+    "08-result": "The site has the result, by its grant.",
+    "09-done": "All of it is one log, which can be replayed.",
 }
 
 
@@ -36,6 +39,19 @@ def frame(file: Path, font: ImageFont.FreeTypeFont) -> Image.Image:
     return picture
 
 
+def palette_of(frames: list[Image.Image]) -> Image.Image:
+    """One palette for all frames, or colors would flicker."""
+    strip = Image.new("RGB", (SIZE[0], frames[0].height * len(frames)))
+    for n, picture in enumerate(frames):
+        strip.paste(picture, (0, n * picture.height))
+    counts = sorted(strip.getcolors(strip.width * strip.height), reverse=True)
+    exact = [value for _, color in counts[:EXACT] for value in color]
+    others = strip.quantize(COLORS - EXACT, method=Image.Quantize.MAXCOVERAGE)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(exact + others.getpalette()[: 3 * (COLORS - EXACT)])
+    return palette
+
+
 def main() -> None:
     folder, out = Path(sys.argv[1]), Path(sys.argv[2])
     files = sorted(folder.glob("*.png"))
@@ -43,11 +59,7 @@ def main() -> None:
         sys.exit(f"{folder} must have exactly these screenshots: {', '.join(CAPTIONS)}")
     font = ImageFont.load_default(size=20)
     frames = [frame(file, font) for file in files]
-    # One palette for all of them, or colors would flicker.
-    strip = Image.new("RGB", (SIZE[0], frames[0].height * len(frames)))
-    for n, picture in enumerate(frames):
-        strip.paste(picture, (0, n * picture.height))
-    palette = strip.quantize(COLORS, method=Image.Quantize.MEDIANCUT)
+    palette = palette_of(frames)
     frames = [
         picture.quantize(palette=palette, dither=Image.Dither.NONE)
         for picture in frames

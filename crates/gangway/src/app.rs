@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gangway_applets::AppletService;
 use gangway_cinema::BoxOffice;
 use gangway_core::Hub;
+use gangway_demo::Demo;
 use gangway_http::{Http, asks::AskState};
 use gangway_pages::{PageTools, Pages};
 use gangway_providers::Models;
@@ -40,8 +41,10 @@ pub struct App {
     pub pages: Arc<Pages>,
     /// Their tools.
     pub page_tools: Arc<PageTools>,
-    /// The movie-booking demo.
+    /// The cinema of the app `movie-booking`.
     pub box_office: Arc<BoxOffice>,
+    /// What `gangway demo` starts.
+    pub demo: Arc<Demo>,
     /// Default folders of sessions.
     pub workspaces: Arc<Workspaces>,
     pub sessions: Sessions,

@@ -3,13 +3,11 @@
 //! - `cli`: the command line; `config`: the settings
 //! - `server`: makes the services, mounts the routes, takes connections; `app`: what the routes of this crate share
 //! - `protocols`: sessions over REST, SSE and WebSocket; `/mcp`
-//! - `demo`: agents and pages of every kind in one session, without a model
 //! - `docs`, `health`, `keys`: routes about the server itself; `openapi`: the generated document
 
 pub mod app;
 pub mod cli;
 pub mod config;
-pub mod demo;
 pub mod docs;
 pub mod health;
 pub mod keys;

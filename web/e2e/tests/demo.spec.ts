@@ -17,26 +17,38 @@ const test = base.extend({
 const CONSENT = "Allow the packing list to save its file.";
 const panel = (page: Page) => page.getByRole("region", { name: "Demo" });
 const status = (page: Page) => panel(page).getByRole("status");
+const allow = (page: Page) =>
+  page
+    .getByRole("region", { name: "Question from the agent" })
+    .getByRole("button", { name: "Allow this page in this chat" });
 const list = (page: Page) =>
   page.frameLocator('iframe[title="App Packing list"]');
 const notebook = (page: Page) =>
   page.frameLocator('iframe[title="Applet Notebook"]');
 
 /** A picture for the film in the README, which `scripts/demo-film.sh` makes. */
-const film = (page: Page, name: string) =>
-  page.screenshot({ path: `results/demo-film/${name}.png` });
+async function film(page: Page, name: string): Promise<void> {
+  // Nothing looks as if the mouse were over it.
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: `results/demo-film/${name}.png` });
+}
 
-/** From the home page to the question about the file. */
-async function begin(page: Page, url: string): Promise<void> {
+/** From the home page to the question about the agent's calls of the packing list. */
+async function start(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.getByRole("button", { name: "Start the demo" }).click();
-  const question = page.getByRole("region", {
-    name: "Question from the agent",
-  });
-  await question
-    .getByRole("button", { name: "Allow this page in this chat" })
-    .click({ timeout: 60_000 });
+  await expect(allow(page)).toBeEnabled({ timeout: 60_000 });
+}
+
+/** From there to the question about the file. */
+async function allowAgent(page: Page): Promise<void> {
+  await allow(page).click();
   await expect(status(page)).toHaveText(CONSENT, { timeout: 60_000 });
+}
+
+async function begin(page: Page, url: string): Promise<void> {
+  await start(page, url);
+  await allowAgent(page);
 }
 
 /** Puts the dialog that opens by itself away; the banner leads back to it. */
@@ -56,7 +68,10 @@ test("the demo joins every kind of agent and page in one session, which is repla
     page.getByRole("button", { name: "Start the demo" }),
   ).toBeVisible();
   await film(page, "01-home");
-  await begin(page, server.url);
+  await start(page, server.url);
+  await expect(list(page).locator("#count")).toHaveText("1 of 3 packed");
+  await film(page, "02-approval");
+  await allowAgent(page);
   await expect(list(page).locator("#count")).toHaveText("3 of 3 packed");
   await expect(list(page).locator("#calls")).toContainText(
     "Showers are forecast at the pier.",
@@ -66,40 +81,42 @@ test("the demo joins every kind of agent and page in one session, which is repla
   ).toBeVisible();
   await pictures(page, "demo-consent");
   await later(page);
-  await film(page, "02-agents");
+  await film(page, "03-agents");
   await page.getByRole("button", { name: "Review" }).click();
-  await expect(page.getByRole("dialog")).toBeVisible();
-  await film(page, "03-consent");
-  await page.getByRole("button", { name: "Allow once", exact: true }).click();
+  const once = page.getByRole("button", { name: "Allow once", exact: true });
+  await expect(once).toBeEnabled();
+  await film(page, "04-consent");
+  await once.click();
   // The file appears in the applet by itself.
   await expect(notebook(page).locator("#preview")).toContainText(
     "Boarding pass",
   );
-  await film(page, "04-file");
+  await film(page, "05-file");
 
   const opened = context.waitForEvent("page");
   await panel(page).getByRole("link", { name: "Open the site" }).click();
   const site = await opened;
   await expect(site.getByRole("status")).toHaveText("Ready.");
-  await film(site, "05-site");
+  await film(site, "06-site");
   const asked = site.waitForEvent("popup");
   await site.getByRole("button", { name: "Check my packing list" }).click();
   const popup = await asked;
-  await expect(popup.getByRole("button", { name: "Deny" })).toBeVisible();
-  await film(popup, "06-permission");
-  await popup.getByRole("button", { name: "Allow once", exact: true }).click();
+  const permit = popup.getByRole("button", { name: "Allow once", exact: true });
+  await expect(permit).toBeEnabled();
+  await film(popup, "07-permission");
+  await permit.click();
   await expect(site.getByRole("status")).toHaveText(
     "3 of 3 packed. Welcome aboard!",
   );
   await expect(site.getByRole("listitem")).toHaveCount(3);
-  await film(site, "07-result");
+  await film(site, "08-result");
 
   await page.bringToFront();
   await expect(status(page)).toContainText("replay it");
   await panel(page)
     .getByRole("button", { name: /steps$/ })
     .click();
-  await film(page, "08-done");
+  await film(page, "09-done");
   await pictures(page, "demo-done");
   // Nothing temporary is left.
   const keys = (await (await server.fetch("/api/keys")).json()) as object;

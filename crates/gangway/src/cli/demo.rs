@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use gangway_demo::wire::{DemoInfo, DemoState, DemoStatus, DemoTask};
 
 use super::{
     Common, block_on, browser,
@@ -10,10 +11,7 @@ use super::{
     serve::stop_signal,
     server::{CommandServer, Kind},
 };
-use crate::{
-    demo::wire::{DemoInfo, DemoState, DemoStatus, DemoTask},
-    keys::LoginCode,
-};
+use crate::keys::LoginCode;
 
 #[derive(Args)]
 pub struct DemoArgs {

@@ -5,7 +5,7 @@ mod answers;
 use serde_json::Value;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 
-use crate::{demo, health, keys, protocols, server};
+use crate::{health, keys, protocols, server};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -37,7 +37,7 @@ pub fn openapi() -> Document {
         gangway_cinema::routes::Documented::openapi(),
         gangway_relay::routes::Documented::openapi(),
         protocols::pages::Documented::openapi(),
-        demo::routes::Documented::openapi(),
+        gangway_demo::routes::Documented::openapi(),
         keys::Documented::openapi(),
         health::Documented::openapi(),
     ] {

@@ -25,6 +25,7 @@ use gangway_applets::{AppletRegistry, AppletService, AppletTools};
 use gangway_assets::page_policy;
 use gangway_cinema::BoxOffice;
 use gangway_core::{Asks, Consents, Hub, Limits, Notes, Store, ToolSource};
+use gangway_demo::Demo;
 use gangway_http::{
     Http,
     app_address::AppAddresses,
@@ -262,9 +263,16 @@ impl Server {
             permissions: web_agent.permissions.changes(),
             asks,
         });
+        let demo = Demo::new(gangway_demo::Services {
+            http: Arc::clone(&http),
+            sessions: sessions.clone(),
+            pages: Arc::clone(&pages),
+            permissions: Arc::clone(&web_agent.permissions),
+        });
         let app = App {
             asks,
             box_office: Arc::new(BoxOffice::new(&config.booking, data)),
+            demo,
             http,
             config,
             models,

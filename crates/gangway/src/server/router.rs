@@ -19,11 +19,7 @@ use gangway_relay::RelayState;
 use gangway_remote::RemoteState;
 use gangway_tools::ToolsState;
 
-use crate::{
-    app::App,
-    demo::{self, Demo},
-    docs, health, keys, protocols,
-};
+use crate::{app::App, docs, health, keys, protocols};
 
 /// The access rules of all routes except MCP's, which need a running server.
 #[must_use]
@@ -61,7 +57,6 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(health::routes())
         .merge(docs::routes())
         .with_state(app.cloned())
-        .merge(demo::routes::routes().with_state(app.map(|app| Demo::new(Arc::clone(app)))))
         .merge(gangway_http::asks::routes().with_state(app.map(|app| Arc::clone(&app.asks))))
         .merge(
             gangway_webagent::routes::routes()
@@ -76,6 +71,7 @@ fn routes(app: Option<&Arc<App>>) -> Routes {
         .merge(
             gangway_cinema::routes::routes().with_state(app.map(|app| Arc::clone(&app.box_office))),
         )
+        .merge(gangway_demo::routes::routes().with_state(app.map(|app| Arc::clone(&app.demo))))
         .merge(gangway_openai::routes().with_state(app.map(|app| Arc::clone(&app.models.registry))))
         .merge(gangway_providers::routes().with_state(app.map(|app| Arc::clone(&app.models))))
         .merge(gangway_relay::routes::routes().with_state(relay))

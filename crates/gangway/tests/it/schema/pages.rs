@@ -21,11 +21,11 @@ pub fn declare_pages(text: &mut String) {
     declare::<gangway::protocols::pages::PageInfo>(text);
     declare::<gangway::protocols::pages::PageList>(text);
     declare::<gangway::protocols::pages::ConnectPage>(text);
-    declare::<gangway::demo::wire::DemoState>(text);
-    declare::<gangway::demo::wire::DemoStep>(text);
-    declare::<gangway::demo::wire::DemoTask>(text);
-    declare::<gangway::demo::wire::DemoInfo>(text);
-    declare::<gangway::demo::wire::DemoStatus>(text);
+    declare::<gangway_demo::wire::DemoState>(text);
+    declare::<gangway_demo::wire::DemoStep>(text);
+    declare::<gangway_demo::wire::DemoTask>(text);
+    declare::<gangway_demo::wire::DemoInfo>(text);
+    declare::<gangway_demo::wire::DemoStatus>(text);
     declare::<gangway_pages::RefusedTool>(text);
     declare::<gangway_pages::ToolProblem>(text);
     declare::<sites::PanelStyle>(text);

@@ -25,7 +25,7 @@ const OPENING: Duration = Duration::from_secs(5 * 60);
 const GANGWAY: &str = "Gangway";
 const MCP: &str = "MCP client";
 const EXTERNAL: &str = "External agent";
-const AGENT: &str = "Built-in agent";
+const AGENT: &str = "Scripted agent";
 const PERSON: &str = "You";
 const SITE: &str = "Site";
 
@@ -35,7 +35,7 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
         agent: Some("demo".to_owned()),
         ..NewSession::default()
     };
-    let created = stage.app.sessions.create(request).await;
+    let created = stage.services.sessions.create(request).await;
     let (session, _) = created.map_err(|error| failed(error.to_string()))?;
     let relay = format!("demo-{}", &new_secret()[..8]);
     let page_tools = format!("tools:page-{APP}/*");
@@ -72,7 +72,7 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     external.act("pack", jacket, reason).await?;
     stage.step(EXTERNAL, "Joined over the relay and packed the rain jacket");
 
-    let hub = &stage.app.hub;
+    let hub = stage.services.sessions.hub();
     let open = hub.open(session).await;
     let open = open.map_err(|error| failed(error.to_string()))?;
     let mut log = open.subscribe(open.head());
@@ -83,7 +83,10 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     };
     let charger = "Pack the charger, please.";
     agent.calls(stage, &mut log, charger, "/pack").await?;
-    stage.step(AGENT, "Read the list and packed the charger");
+    stage.step(
+        AGENT,
+        "Read the list and packed the charger, as you allowed",
+    );
     let pass = json!({ "item": "Boarding pass" });
     let reason = "Boarding begins in an hour.";
     external.act("pack", pass, reason).await?;
@@ -180,7 +183,7 @@ async fn saved(stage: &Stage, log: &mut Subscription, list: PageId) -> Played<()
 
 /// Waits until the site has the list, with the person's permission.
 async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Played<()> {
-    let site = Site::open(stage).await?;
+    let site = Site::open(&stage.services.http.own_url).await?;
     let origin = &site.origin;
     stage.site(origin);
     let text = "Open the site, press its button, and allow it to read the list.";
@@ -191,7 +194,7 @@ async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Pla
         pages.find(|page| page.origin == origin.as_str()).cloned()
     };
     let page = stage.pages(OPENING, missing, of_site).await?;
-    stage.app.pages.connect(&page, Some(session));
+    stage.services.pages.connect(&page, Some(session));
     site.begin();
     let mut call = None;
     let read = |event: &Event| {
@@ -229,7 +232,7 @@ async fn visit(stage: &Stage, session: SessionId, log: &mut Subscription) -> Pla
 
 /// Waits until the person denies the site.
 async fn denied(stage: &Stage, origin: &Origin) {
-    let permissions = &stage.app.web_agent.permissions;
+    let permissions = &stage.services.permissions;
     let mut changes = permissions.changes();
     while permissions.standing(origin).of(Scope::ToolsCall) != Grant::Denied {
         if changes.changed().await.is_err() {

@@ -9,8 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tokio::{sync::watch, time::timeout};
 
-use super::wire::{DemoInfo, DemoState, DemoStep, DemoTask};
-use crate::app::App;
+use crate::{
+    Services,
+    wire::{DemoInfo, DemoState, DemoStep, DemoTask},
+};
 
 /// Longer than the demo; they are revoked when it ends.
 const KEYS_LAST: SignedDuration = SignedDuration::from_mins(20);
@@ -33,14 +35,14 @@ pub(super) fn failed(message: impl Into<String>) -> Ended {
 }
 
 pub(super) struct Stage {
-    pub(super) app: Arc<App>,
+    pub(super) services: Services,
     info: watch::Sender<DemoInfo>,
     keys: Mutex<Vec<KeyId>>,
     site: Mutex<Option<Origin>>,
 }
 
 impl Stage {
-    pub(super) fn new(app: Arc<App>) -> (Self, watch::Receiver<DemoInfo>) {
+    pub(super) fn new(services: Services) -> (Self, watch::Receiver<DemoInfo>) {
         let (info, receiver) = watch::channel(DemoInfo {
             version: 0,
             state: DemoState::Running,
@@ -53,7 +55,7 @@ impl Stage {
         });
         let (keys, site) = (Mutex::default(), Mutex::default());
         let stage = Self {
-            app,
+            services,
             info,
             keys,
             site,
@@ -111,7 +113,7 @@ impl Stage {
         let scopes: Result<Vec<KeyScope>, _> = scopes.collect();
         let scopes = scopes.map_err(|error| failed(error.to_string()))?;
         let ends = Timestamp::now() + KEYS_LAST;
-        let keys = &self.app.http.keys;
+        let keys = &self.services.http.keys;
         let created = keys.create(&name, scopes, Some(ends)).await;
         let created = created.map_err(|error| failed(error.to_string()))?;
         self.keys.lock().push(created.id);
@@ -126,19 +128,19 @@ impl Stage {
     pub(super) async fn clean_up(&self) {
         let keys = std::mem::take(&mut *self.keys.lock());
         for key in keys {
-            if let Err(error) = self.app.http.keys.revoke(&key).await {
+            if let Err(error) = self.services.http.keys.revoke(&key).await {
                 tracing::warn!(%error, "cannot revoke a key of the demo; it expires within 20 minutes");
             }
         }
         let site = self.site.lock().take();
         if let Some(origin) = site {
-            let permissions = &self.app.web_agent.permissions;
+            let permissions = &self.services.permissions;
             if let Err(error) = permissions.forget(&origin, Actor::Person).await {
                 tracing::warn!(%error, "cannot remove the permissions of the demo's site");
             }
-            for page in self.app.pages.all() {
+            for page in self.services.pages.all() {
                 if page.origin == origin.as_str() {
-                    self.app.pages.connect(&page, None);
+                    self.services.pages.connect(&page, None);
                 }
             }
         }
@@ -151,11 +153,11 @@ impl Stage {
         missing: &str,
         found: impl Fn(&[Arc<Page>]) -> Option<T>,
     ) -> Played<T> {
-        let mut changes = self.app.pages.changes();
+        let mut changes = self.services.pages.changes();
         let looking = async {
             loop {
                 changes.mark_unchanged();
-                if let Some(found) = found(&self.app.pages.all()) {
+                if let Some(found) = found(&self.services.pages.all()) {
                     return found;
                 }
                 if changes.changed().await.is_err() {
@@ -169,8 +171,8 @@ impl Stage {
 
     /// Waits until a page is closed.
     async fn closed(&self, page: PageId) {
-        let mut changes = self.app.pages.changes();
-        while self.app.pages.find(page).is_some() {
+        let mut changes = self.services.pages.changes();
+        while self.services.pages.find(page).is_some() {
             if changes.changed().await.is_err() {
                 return pending().await;
             }

@@ -5,6 +5,9 @@
 //! - `actors`: the MCP client and the external agent; `site`: the page on another origin
 //! - `stage`: progress, waiting for pages and events, and what is removed at the end
 //! - `routes`, `wire`: starting, following and stopping it over REST
+//!
+//! Depends on core, http, pages and workspaces, on mcp and devtools for the actors, and on webagent for the permissions of
+//! the site; no protocol depends on it.
 
 mod actors;
 pub mod routes;
@@ -16,21 +19,35 @@ pub mod wire;
 use std::{sync::Arc, time::Duration};
 
 use axum::http::StatusCode;
-use gangway_http::error::{ApiError, ApiResult};
+use gangway_http::{
+    Http,
+    error::{ApiError, ApiResult},
+};
+use gangway_pages::Pages;
+use gangway_webagent::permissions::Permissions;
+use gangway_workspaces::Sessions;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
 use stage::{Ended, Stage};
 use wire::{DemoInfo, DemoState};
 
 /// The longest demo, waiting for the person included.
 const LONGEST: Duration = Duration::from_secs(15 * 60);
 
+/// What the demo uses of its server.
+#[derive(Clone)]
+pub struct Services {
+    pub http: Arc<Http>,
+    pub sessions: Sessions,
+    pub pages: Arc<Pages>,
+    pub permissions: Arc<Permissions>,
+}
+
 /// Runs one demo at a time.
 pub struct Demo {
-    app: Arc<App>,
+    services: Services,
     current: Mutex<Option<Current>>,
 }
 
@@ -41,9 +58,9 @@ struct Current {
 
 impl Demo {
     #[must_use]
-    pub fn new(app: Arc<App>) -> Arc<Self> {
+    pub fn new(services: Services) -> Arc<Self> {
         let current = Mutex::default();
-        Arc::new(Self { app, current })
+        Arc::new(Self { services, current })
     }
 
     /// Starts a demo; returns when there is something to open.
@@ -59,7 +76,7 @@ impl Demo {
     }
 
     fn begin(&self) -> ApiResult<watch::Receiver<DemoInfo>> {
-        let stop = self.app.http.stop.child_token();
+        let stop = self.services.http.stop.child_token();
         let mut current = self.current.lock();
         if let Some(running) = &*current
             && running.info.borrow().state.is_running()
@@ -68,7 +85,7 @@ impl Demo {
             let code = "demo_running";
             return Err(ApiError::new(StatusCode::CONFLICT, code, message));
         }
-        let (stage, info) = Stage::new(Arc::clone(&self.app));
+        let (stage, info) = Stage::new(self.services.clone());
         let (info_kept, stopped) = (info.clone(), stop.clone());
         *current = Some(Current {
             info: info_kept,
@@ -76,7 +93,7 @@ impl Demo {
         });
         drop(current);
         // The person may leave the page that started it.
-        self.app.http.sockets.spawn(async move {
+        self.services.http.sockets.spawn(async move {
             let ended = tokio::select! {
                 ended = script::run(&stage) => ended,
                 () = stopped.cancelled() => Err(Ended::Stopped),

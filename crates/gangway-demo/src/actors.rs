@@ -25,7 +25,7 @@ impl McpClient {
     /// Connects with this key.
     pub(super) async fn connect(stage: &Stage, key: &str) -> Played<Self> {
         let id = SERVER.parse().map_err(|_| failed("invalid server id"))?;
-        let url = format!("{}/mcp", stage.app.http.own_url);
+        let url = format!("{}/mcp", stage.services.http.own_url);
         let mut spec = ServerSpec::http(id, url, UrlPolicy::Any);
         if let Transport::Http { headers, .. } = &mut spec.transport {
             headers.insert("authorization".to_owned(), format!("Bearer {key}"));
@@ -78,7 +78,7 @@ impl ExternalAgent {
     pub(super) const NAME: &str = "harbour-agent";
 
     pub(super) fn new(stage: &Stage, key: String, page: &str) -> Played<Self> {
-        let url = stage.app.http.own_url.parse().map_err(failed)?;
+        let url = stage.services.http.own_url.parse().map_err(failed)?;
         let page = page.to_owned();
         Ok(Self { url, key, page })
     }
