@@ -103,7 +103,6 @@ impl Others {
         reason: String,
     ) -> Result<Value, ToolError> {
         let missing = || ToolError::NotFound(tool.clone());
-        let pages = self.of(caller.chat, caller.own);
         let identity = caller.agent.identity().to_owned();
         if is_reader(tool) {
             // Its token is for one page; an agent that was invited to the chat is shown the others anyway.
@@ -111,8 +110,10 @@ impl Others {
                 let allowed = (identity, READING.to_owned());
                 self.ask(&caller, allowed, tool, &params).await?;
             }
+            let pages = self.of(caller.chat, caller.own);
             return read_pages(pages, tool, params.into()).await;
         }
+        let pages = self.of(caller.chat, caller.own);
         let other = pages
             .iter()
             .find(|page| page.server() == Some(tool.server()));
@@ -121,6 +122,10 @@ impl Others {
         if !known.read_only {
             let allowed = (identity, other.target());
             self.ask(&caller, allowed, tool, &params).await?;
+        }
+        // The person may have disconnected it instead of answering at once.
+        if other.session() != Some(caller.chat) {
+            return Err(missing());
         }
         // A page on the relay shows it to the person.
         if other.kind == PageKind::Relay {
