@@ -1,12 +1,13 @@
 //! Tools of the pages of a chat, for external agents that joined the chat or one of its pages: the person is asked before a
 //! call that changes something.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, num::NonZeroU32, sync::Arc, time::Duration};
 
 use gangway_core::{
     AskBody, AskDecision, Asker as AskedBy, Asks, Lane, NewAsk, PageId, PageKind, SessionId,
     Source, ToolError, ToolName, sanitize::escape_line,
 };
+use gangway_http::rate_limit::{Quota, TokenBucket};
 use gangway_pages::{NAME, Page, Pages, is_reader, read_pages, reader_tools};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -22,8 +23,10 @@ const CONSENT: Duration = Duration::from_secs(60);
 /// Open requests of the agents of one relay session; more would hide those of others.
 const OPEN_REQUESTS: usize = 3;
 
-/// Calls of other pages that the agents of one relay session have open.
+/// Calls of other pages that the agents of one relay session have open, and those that they can begin in a minute: each is in
+/// the log of the chat.
 const CALLS: usize = 64;
+const IN_A_MINUTE: NonZeroU32 = NonZeroU32::new(240).unwrap();
 
 /// What an agent of one page is allowed beside tools.
 const READING: &str = "reading all pages of the chat";
@@ -35,6 +38,7 @@ const SHOWN: usize = 2000;
 pub(crate) struct Others {
     pub(crate) pages: Arc<Pages>,
     pub(crate) asks: Arc<Asks>,
+    rate: TokenBucket,
     state: Arc<Mutex<State>>,
 }
 
@@ -67,6 +71,7 @@ impl Others {
         Self {
             pages,
             asks,
+            rate: TokenBucket::new(Quota::per_minute(IN_A_MINUTE)),
             state: Arc::default(),
         }
     }
@@ -216,6 +221,12 @@ pub(crate) fn start(seat: &Seat, id: Option<&str>, body: &RawValue) -> Result<()
     let tool: ToolName = named.parse().map_err(|_| unknown())?;
     let asker = seat.asker();
     let (chat, own) = asker.session().reach().ok_or_else(unknown)?;
+    if !asker.session().others.rate.take() {
+        let message = format!(
+            "agents may call tools of pages of the chat at most {IN_A_MINUTE} times in a minute; wait a moment"
+        );
+        return Err(Refusal::new(Code::ToolExecutionFailed, message));
+    }
     let id = id.map(str::to_owned);
     let open = asker.session().others.begin();
     let open = open.map_err(|error| Refusal::new(Code::ToolExecutionFailed, error.to_string()))?;
