@@ -128,6 +128,8 @@ test("the demo joins every kind of agent and page in one session, which is repla
     /"request".*save-file.*\[x\] Boarding pass/,
     /"answer".*"saved":true/,
     /"site".*"opened"/,
+    /"ask\.opened".*"site".*"permission".*mcp:tools\.call/,
+    /"ask\.closed".*"once"/,
     /"called".*page-packing-list\/read_list.*"page","origin"/,
     /"returned".*Boarding pass/,
   ]);
