@@ -54,7 +54,7 @@ test("the demo joins every kind of agent and page in one session, which is repla
   await page.goto(server.url);
   await expect(
     page.getByRole("button", { name: "Start the demo" }),
-  ).toBeVisible();
+  ).toBeInViewport();
   await film(page, "01-home");
   await begin(page, server.url);
   await expect(list(page).locator("#count")).toHaveText("3 of 3 packed");
