@@ -190,3 +190,19 @@ test("a packing list that is closed ends the demo, and another one can be starte
   await panel(page).getByRole("button", { name: "End demo" }).click();
   await expect(status(page)).toHaveText("You ended the demo.");
 });
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 800 } });
+
+  test("the agent's question shows on the tab of the chat", async ({
+    page,
+    server,
+  }) => {
+    await page.goto(server.url);
+    await page.getByRole("button", { name: "Start the demo" }).click();
+    const chat = page.getByRole("tab", { name: "Chat request waiting" });
+    await chat.click({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Deny", exact: true }).click();
+    await expect(page.getByRole("tab", { name: "Chat" })).toBeVisible();
+  });
+});
