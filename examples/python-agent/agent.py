@@ -122,6 +122,9 @@ def other(relay, spec, tools):
     if any(tool["name"] == name for tool in tools):
         print(f"{name}:", json.dumps(relay.use(name, json.loads(params or "{}"), "The person asked for it.").get("result", "done")))
         return 0
+    if not tools:
+        print(f'"{spec.get("title", "")}" has no tools now; open a page that offers some.')
+        return 2
     print(f'The page "{spec.get("title", "")}" has no booking. Name one of its tools, with params as JSON:')
     for tool in tools:
         print(f'  {tool["name"]} ({", ".join(tool["parameters"])}): {tool["description"]}')

@@ -109,6 +109,10 @@ impl Agent {
             println!("{name}: {}", done.get("result").unwrap_or(&json!("done")));
             return Ok(0);
         }
+        if tools.is_empty() {
+            println!("{} has no tools now; open a page that offers some.", shown["uiSpec"]["title"]);
+            return Ok(2);
+        }
         println!("The page {} has no booking. Name one of its tools, with params as JSON:", shown["uiSpec"]["title"]);
         for tool in tools {
             let params: Vec<_> = tool["parameters"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();

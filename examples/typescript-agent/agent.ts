@@ -116,6 +116,7 @@ async function other(relay: Relay, { title = "" }: Spec, tools: Tool[]): Promise
     const { result = "done" } = await relay.use(name, JSON.parse(params) as object, "The person asked for it.");
     return console.log(`${name}: ${JSON.stringify(result)}`), 0;
   }
+  if (tools.length === 0) return console.log(`"${title}" has no tools now; open a page that offers some.`), 2;
   console.log(`The page "${title}" has no booking. Name one of its tools, with params as JSON:`);
   for (const tool of tools) console.log(`  ${tool.name} (${Object.keys(tool.parameters).join(", ")}): ${tool.description}`);
   relay.say("I book movie tickets, and there is no booking on this page.");

@@ -37,7 +37,7 @@ pub(super) async fn run(stage: &Stage) -> Played<()> {
     };
     let created = stage.services.sessions.create(request).await;
     let (session, _) = created.map_err(|error| failed(error.to_string()))?;
-    let relay = format!("demo-{}", &new_secret()[..8]);
+    let relay = format!("packing-list-{}", &new_secret()[..8]);
     let page_tools = format!("tools:page-{APP}/*");
     let scopes = ["chat", "tools:gangway/*", &page_tools];
     let key = stage.key("Demo: MCP client", &scopes).await?;

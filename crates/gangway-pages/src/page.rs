@@ -92,6 +92,7 @@ pub struct Page {
     log: Option<SessionId>,
     server: OnceLock<String>,
     present: AtomicBool,
+    verified: AtomicBool,
     /// How often its tools changed.
     offers: AtomicU64,
 }
@@ -118,6 +119,8 @@ impl Page {
             log,
             server: OnceLock::new(),
             present: AtomicBool::new(true),
+            // A client without a login can claim to be any site.
+            verified: AtomicBool::new(new.kind != PageKind::Site),
             offers: AtomicU64::new(0),
         }
     }
@@ -164,6 +167,16 @@ impl Page {
     /// It connected, or its connection was lost.
     pub fn set_present(&self, present: bool) {
         self.present.store(present, Ordering::Relaxed);
+    }
+
+    /// Whether it is known to be open in a browser of the person. The origin of a site that is not may be made up.
+    #[must_use]
+    pub fn is_verified(&self) -> bool {
+        self.verified.load(Ordering::Acquire)
+    }
+
+    pub fn set_verified(&self) {
+        self.verified.store(true, Ordering::Release);
     }
 
     /// The name of its tool server, unique among open pages; `None` before it offers tools.

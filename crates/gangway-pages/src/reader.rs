@@ -208,7 +208,9 @@ async fn read(
     let request: ReadParams = parse_arguments(tool, arguments)?;
     let pages = of_session(pages, request.session_id.as_deref())?;
     let page = find(pages, request.page.as_deref())?;
+    let session = page.session();
     let state = page.channel.state().await?;
+    check_same(&page, session)?;
     Ok(json!({ "page": page.id, "kind": page.kind.name(), "state": state }))
 }
 
@@ -222,7 +224,9 @@ async fn next(
     let page = find(pages, request.page.as_deref())?;
     let wait = request.timeout_ms.unwrap_or(WAIT).min(LONGEST_WAIT);
     let wait = Duration::from_millis(wait);
+    let session = page.session();
     let found = page.channel.events(request.after, wait).await?;
+    check_same(&page, session)?;
     let events = found.events.into_iter();
     let events: Vec<_> = events
         .map(|(number, event)| json!({ "number": number, "event": event }))
@@ -245,10 +249,6 @@ fn find(mut pages: Vec<Arc<Page>>, named: Option<&str>) -> Result<Arc<Page>, Too
         let id = named.parse::<PageId>().ok();
         pages.retain(|page| Some(page.id) == id || page.server() == Some(named));
     }
-    let missing = || {
-        let message = "page not found; list_pages lists the open pages";
-        ToolError::Failed(message.to_owned())
-    };
     match (pages.pop(), pages.is_empty()) {
         (Some(only), true) => Ok(only),
         (None, _) => Err(missing()),
@@ -257,4 +257,17 @@ fn find(mut pages: Vec<Arc<Page>>, named: Option<&str>) -> Result<Arc<Page>, Too
             Err(ToolError::Failed(message.to_owned()))
         }
     }
+}
+
+/// The person may have connected the page to another session while its caller waited.
+fn check_same(page: &Page, session: Option<SessionId>) -> Result<(), ToolError> {
+    match page.session() == session {
+        true => Ok(()),
+        false => Err(missing()),
+    }
+}
+
+fn missing() -> ToolError {
+    let message = "page not found; list_pages lists the open pages";
+    ToolError::Failed(message.to_owned())
 }

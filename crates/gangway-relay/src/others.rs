@@ -1,12 +1,13 @@
 //! Tools of the pages of a chat, for external agents that joined the chat or one of its pages: the person is asked before a
 //! call that changes something.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, num::NonZeroU32, sync::Arc, time::Duration};
 
 use gangway_core::{
     AskBody, AskDecision, Asker as AskedBy, Asks, Lane, NewAsk, PageId, PageKind, SessionId,
     Source, ToolError, ToolName, sanitize::escape_line,
 };
+use gangway_http::rate_limit::{Quota, TokenBucket};
 use gangway_pages::{NAME, Page, Pages, is_reader, read_pages, reader_tools};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -22,8 +23,10 @@ const CONSENT: Duration = Duration::from_secs(60);
 /// Open requests of the agents of one relay session; more would hide those of others.
 const OPEN_REQUESTS: usize = 3;
 
-/// Calls of other pages that the agents of one relay session have open.
+/// Calls of other pages that the agents of one relay session have open, and those that they can begin in a minute: each is in
+/// the log of the chat.
 const CALLS: usize = 64;
+const IN_A_MINUTE: NonZeroU32 = NonZeroU32::new(240).unwrap();
 
 /// What an agent of one page is allowed beside tools.
 const READING: &str = "reading all pages of the chat";
@@ -35,6 +38,7 @@ const SHOWN: usize = 2000;
 pub(crate) struct Others {
     pub(crate) pages: Arc<Pages>,
     pub(crate) asks: Arc<Asks>,
+    rate: TokenBucket,
     state: Arc<Mutex<State>>,
 }
 
@@ -67,6 +71,7 @@ impl Others {
         Self {
             pages,
             asks,
+            rate: TokenBucket::new(Quota::per_minute(IN_A_MINUTE)),
             state: Arc::default(),
         }
     }
@@ -103,7 +108,6 @@ impl Others {
         reason: String,
     ) -> Result<Value, ToolError> {
         let missing = || ToolError::NotFound(tool.clone());
-        let pages = self.of(caller.chat, caller.own);
         let identity = caller.agent.identity().to_owned();
         if is_reader(tool) {
             // Its token is for one page; an agent that was invited to the chat is shown the others anyway.
@@ -111,8 +115,10 @@ impl Others {
                 let allowed = (identity, READING.to_owned());
                 self.ask(&caller, allowed, tool, &params).await?;
             }
+            let pages = self.of(caller.chat, caller.own);
             return read_pages(pages, tool, params.into()).await;
         }
+        let pages = self.of(caller.chat, caller.own);
         let other = pages
             .iter()
             .find(|page| page.server() == Some(tool.server()));
@@ -121,6 +127,10 @@ impl Others {
         if !known.read_only {
             let allowed = (identity, other.target());
             self.ask(&caller, allowed, tool, &params).await?;
+        }
+        // The person may have disconnected it instead of answering at once.
+        if other.session() != Some(caller.chat) {
+            return Err(missing());
         }
         // A page on the relay shows it to the person.
         if other.kind == PageKind::Relay {
@@ -211,6 +221,12 @@ pub(crate) fn start(seat: &Seat, id: Option<&str>, body: &RawValue) -> Result<()
     let tool: ToolName = named.parse().map_err(|_| unknown())?;
     let asker = seat.asker();
     let (chat, own) = asker.session().reach().ok_or_else(unknown)?;
+    if !asker.session().others.rate.take() {
+        let message = format!(
+            "agents may call tools of pages of the chat at most {IN_A_MINUTE} times in a minute; wait a moment"
+        );
+        return Err(Refusal::new(Code::ToolExecutionFailed, message));
+    }
     let id = id.map(str::to_owned);
     let open = asker.session().others.begin();
     let open = open.map_err(|error| Refusal::new(Code::ToolExecutionFailed, error.to_string()))?;

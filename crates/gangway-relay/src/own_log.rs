@@ -13,7 +13,7 @@ use gangway_pages::OpenPage;
 use serde_json::{Value, json, value::RawValue};
 use tokio::time::Instant;
 
-use crate::{FromHost, Relay, RelayName, RelaySession, page_log, room::Room};
+use crate::{FromHost, Relay, RelayName, RelaySession, chat::message_limit, page_log, room::Room};
 
 /// The agent of these sessions.
 pub const AGENT: &str = "relay";
@@ -56,11 +56,18 @@ impl Agent for RelayAgent {
     }
 }
 
+/// What was not logged.
+#[derive(Default, PartialEq, Eq)]
+struct Skipped {
+    calls: u64,
+    messages: u64,
+}
+
 /// Limits what a relay session writes to its log.
 pub(crate) struct LogLimit {
     calls: TokenBucket,
-    /// Calls that were not logged.
-    skipped: u64,
+    messages: TokenBucket,
+    skipped: Skipped,
     updated: Option<Instant>,
     /// The last update, if it is not logged yet.
     update: Option<Box<RawValue>>,
@@ -72,7 +79,8 @@ impl Default for LogLimit {
     fn default() -> Self {
         Self {
             calls: TokenBucket::new(Quota::per_second(RATE).allow_burst(BURST)),
-            skipped: 0,
+            messages: message_limit(),
+            skipped: Skipped::default(),
             updated: None,
             update: None,
             used: false,
@@ -89,7 +97,18 @@ impl LogLimit {
         let takes = self.calls.take();
         match takes {
             true => self.flush(page),
-            false => self.skipped += 1,
+            false => self.skipped.calls += 1,
+        }
+        self.used = true;
+        takes
+    }
+
+    /// Whether a message of an agent or of the page is logged; an update before it is logged first.
+    pub(crate) fn takes_message(&mut self, page: Option<&OpenPage>) -> bool {
+        let takes = self.messages.take();
+        match takes {
+            true => self.flush(page),
+            false => self.skipped.messages += 1,
         }
         self.used = true;
         takes
@@ -110,12 +129,12 @@ impl LogLimit {
     /// Logs what was kept back.
     pub(crate) fn flush(&mut self, page: Option<&OpenPage>) {
         let skipped = std::mem::take(&mut self.skipped);
-        if skipped > 0
+        if skipped != Skipped::default()
             && let Some(page) = page
         {
             page.log(PageEntry::Message {
                 r#type: "relay.skipped".to_owned(),
-                payload: json!({ "calls": skipped }),
+                payload: json!({ "calls": skipped.calls, "messages": skipped.messages }),
                 by: None,
             });
         }

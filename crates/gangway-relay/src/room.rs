@@ -144,11 +144,9 @@ impl Room {
         if is_call && self.log_limit.takes_call(page) {
             self.asks.set_in_log(number);
         }
-        if kind == FromAgent::AgentMessage {
-            self.log_limit.flush(page);
-            self.log_limit.use_it();
+        if kind != FromAgent::AgentMessage || self.log_limit.takes_message(page) {
+            page_log::asked(page, self.asks.get(number), payload);
         }
-        page_log::asked(page, self.asks.get(number), payload);
         self.seq += 1;
         let envelope = Envelope {
             v: VERSION,
@@ -182,11 +180,8 @@ impl Room {
         let page = self.host.as_ref().and_then(|host| host.page.as_ref());
         match kind {
             FromHost::StateUpdated => self.log_limit.update(page, payload),
-            _ => {
-                self.log_limit.flush(page);
-                self.log_limit.use_it();
-                page_log::said(page, kind, payload);
-            }
+            _ if self.log_limit.takes_message(page) => page_log::said(page, kind, payload),
+            _ => {}
         }
         self.broadcast(kind.name(), payload, None);
         Ok(())

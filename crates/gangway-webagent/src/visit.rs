@@ -78,6 +78,9 @@ impl Visit {
         (own_tools, page): (Arc<Registered>, OpenPage),
         over: CancellationToken,
     ) -> Self {
+        if !locked {
+            page.page.set_verified();
+        }
         Self {
             id,
             origin,
@@ -111,6 +114,7 @@ impl Visit {
     /// The user has identified themselves.
     pub fn unlock(&self) {
         self.locked.store(false, Ordering::Release);
+        self.session_page.set_verified();
     }
 
     /// The top page, if it lets this one in its frame ask.

@@ -66,7 +66,7 @@ test("the demo joins every kind of agent and page in one session, which is repla
   await page.goto(server.url);
   await expect(
     page.getByRole("button", { name: "Start the demo" }),
-  ).toBeVisible();
+  ).toBeInViewport();
   await film(page, "01-home");
   await start(page, server.url);
   await expect(list(page).locator("#count")).toHaveText("1 of 3 packed");
@@ -145,6 +145,8 @@ test("the demo joins every kind of agent and page in one session, which is repla
     /"request".*save-file.*\[x\] Boarding pass/,
     /"answer".*"saved":true/,
     /"site".*"opened"/,
+    /"ask\.opened".*"site".*"permission".*mcp:tools\.call/,
+    /"ask\.closed".*"once"/,
     /"called".*page-packing-list\/read_list.*"page","origin"/,
     /"returned".*Boarding pass/,
   ]);
@@ -204,4 +206,20 @@ test("a packing list that is closed ends the demo, and another one can be starte
   await expect(list(page).getByRole("heading", { level: 1 })).toBeVisible();
   await panel(page).getByRole("button", { name: "End demo" }).click();
   await expect(status(page)).toHaveText("You ended the demo.");
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 800 } });
+
+  test("the agent's question shows on the tab of the chat", async ({
+    page,
+    server,
+  }) => {
+    await page.goto(server.url);
+    await page.getByRole("button", { name: "Start the demo" }).click();
+    const chat = page.getByRole("tab", { name: "Chat request waiting" });
+    await chat.click({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Deny", exact: true }).click();
+    await expect(page.getByRole("tab", { name: "Chat" })).toBeVisible();
+  });
 });

@@ -53,12 +53,7 @@ for (const [language, title] of [
     const request = `'page-adder/add {"a": 2, "b": 3}'`;
     const ready = command.replace("REQUEST", request);
     expect(ready).not.toBe(command);
-    // Newer versions of Node have WebSocket by themselves.
-    const env = {
-      ...process.env,
-      NODE_OPTIONS: "--experimental-websocket --no-warnings",
-    };
-    const running = run("bash", ["-c", ready], { env });
+    const running = run("bash", ["-c", ready]);
     const dialog = page.getByRole("dialog", { name: "Invite an agent" });
     await expect(dialog.getByRole("listitem")).toContainText("Connected");
     // The request is shown over the dialog.

@@ -208,3 +208,14 @@ test("a search goes on in later events, and a message that grows stays one step"
   await vi.waitFor(() => expect(replay.at).toBe(2));
   expect(replay.count).toBe(1);
 });
+
+test("a request of an app is answered by Gangway, or by the agent that did", () => {
+  const answer = (by: string | null) =>
+    app("l-1", { what: "answer", requestId: "r", result: 5, code: null, by });
+  const recording = recordingOf(answer("gangway"), answer("ada"), answer(null));
+  expect([0, 1, 2].map((index) => rowOf(recording, index).who)).toEqual([
+    "Gangway",
+    "External agent",
+    "Gangway",
+  ]);
+});

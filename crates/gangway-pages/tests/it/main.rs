@@ -7,6 +7,7 @@
 
 mod calling;
 mod offering;
+mod reading;
 
 use std::{sync::Arc, time::Duration};
 

@@ -339,6 +339,14 @@ async fn an_agent_that_floods_a_chat_is_refused_and_the_chat_stays_usable() {
     }
     let refused = agent.ask("agent.message", json!({ "text": "again" })).await;
     assert_eq!(code(&refused), "TOOL_EXECUTION_FAILED");
+    let _page = page(&server, &chat, "lamp").await;
+    let look = json!({ "toolName": "page-lamp/look", "params": {}, "reason": "again" });
+    let (mut calls, mut last) = (0, Value::Null);
+    while last["type"] != "error" {
+        last = agent.ask("tool.call", look.clone()).await;
+        calls += 1;
+    }
+    assert!(calls > 240 && last.to_string().contains("in a minute"));
     let mut answers = 0;
     for _ in 0..100 {
         agent.send_message("snapshot.get", json!({})).await;

@@ -207,3 +207,40 @@ async fn more_calls_and_updates_than_people_read_do_not_fill_the_log() {
     assert!(updates.len() < 75, "{updates:?}");
     assert_eq!(updates.last(), Some(&149), "the last one is never lost");
 }
+
+#[tokio::test]
+async fn messages_without_end_do_not_fill_the_log() {
+    let server = TestServer::start().await;
+    let mut host = Client::host(&server, "busy").await;
+    let mut agent = Client::agent(&server, "busy").await;
+    for _ in 0..200 {
+        agent
+            .send_message("agent.message", json!({ "text": "again" }))
+            .await;
+        host.receive_type("agent.message").await;
+        host.push("user.message", json!({ "text": "stop" })).await;
+        agent.receive_type("user.message").await;
+    }
+    host.leave().await;
+    let log = sessions(&server).await[0].0;
+    let found = eventually(async || {
+        let found = entries(&server, log).await;
+        words(&found).contains(&"left").then_some(found)
+    })
+    .await;
+    let (mut logged, mut skipped) = (0, 0);
+    for entry in &found {
+        if let PageEntry::Message {
+            r#type, payload, ..
+        } = entry
+        {
+            match r#type.as_str() {
+                "agent.message" | "user.message" => logged += 1,
+                "relay.skipped" => skipped += payload["messages"].as_u64().unwrap(),
+                _ => {}
+            }
+        }
+    }
+    assert!((120..400).contains(&logged), "{logged}");
+    assert_eq!(logged + skipped, 400);
+}

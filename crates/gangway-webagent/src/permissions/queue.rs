@@ -136,7 +136,7 @@ impl Queue {
             },
             timeout: Some(TIMEOUT),
             hidden: query.hidden,
-            session: query.session.filter(|_| !query.hidden),
+            session: query.session,
         };
         let answering = Arc::clone(&self.answering);
         let open = self.asks.open(new, answering).map_err(|_| TooMany)?;

@@ -53,13 +53,8 @@ pub(crate) async fn entry(
         return Err(ApiError::invalid("`path` must begin with a single /"));
     }
     let found = weblets.launches.find_app(&name).await?;
-    let now = Timestamp::now().as_second();
-    let subject = match &admitted {
-        Admitted::Login(login, _) => format!("login-{login}"),
-        Admitted::Key(key) => format!("key-{key}"),
-        _ => format!("until-{}", now + DAY),
-    };
-    let what = format!("{subject}.{}", now + CODE);
+    let until = Timestamp::now().as_second() + CODE;
+    let what = format!("{}.{until}", subject(&admitted));
     let code = signed(&weblets, "app-entry", &found, &what);
     let url = format!(
         "{}/__gangway/enter?code={code}&to={}",
@@ -112,19 +107,40 @@ pub(super) fn may_load(weblets: &Weblets, found: &gangway_apps::App, headers: &H
     if shown.is_some_and(|admitted| admitted.may(&weblets.http, Scope::Apps)) {
         return true;
     }
-    let lasts = |subject: &String| {
-        if let Some(key) = subject.strip_prefix("key-") {
-            return key
-                .parse()
-                .is_ok_and(|key| weblets.http.keys.may(&key, Scope::Apps));
-        }
-        let until = subject.strip_prefix("until-");
-        until.is_some_and(|time| {
-            time.parse()
-                .is_ok_and(|time| Timestamp::now().as_second() < time)
-        })
-    };
-    is_logged_in(weblets, found, headers) || subjects(weblets, found, headers).iter().any(lasts)
+    let subjects = subjects(weblets, found, headers);
+    subjects.iter().any(|subject| lasts(weblets, subject))
+}
+
+/// Whose access a signed code or cookie is, and how long it lasts.
+pub(super) fn subject(admitted: &Admitted) -> String {
+    match admitted {
+        Admitted::Login(login, _) => format!("login-{login}"),
+        Admitted::Key(key) => format!("key-{key}"),
+        _ => format!("until-{}", Timestamp::now().as_second() + DAY),
+    }
+}
+
+/// Whether the login or API key of a subject is still valid, or its time is not over.
+pub(super) fn lasts(weblets: &Weblets, subject: &str) -> bool {
+    if let Some(key) = subject.strip_prefix("key-") {
+        return key
+            .parse()
+            .is_ok_and(|key| weblets.http.keys.may(&key, Scope::Apps));
+    }
+    if let Some(until) = subject.strip_prefix("until-") {
+        return until
+            .parse()
+            .is_ok_and(|until| Timestamp::now().as_second() < until);
+    }
+    is_login(weblets, subject)
+}
+
+/// Whether it is a login that has not ended, of the person or of a key with the scope.
+fn is_login(weblets: &Weblets, subject: &str) -> bool {
+    let login = subject.strip_prefix("login-").map(str::parse);
+    let Some(Ok(login)) = login else { return false };
+    let key = weblets.http.logins.get(&login);
+    key.is_some_and(|key| key.is_none_or(|key| weblets.http.keys.may(&key, Scope::Apps)))
 }
 
 /// Whether the browser is logged in and opened the app by its address.
@@ -133,13 +149,8 @@ pub(super) fn is_logged_in(
     found: &gangway_apps::App,
     headers: &HeaderMap,
 ) -> bool {
-    let lasts = |subject: &String| {
-        let id = subject.strip_prefix("login-")?.parse().ok()?;
-        let key = weblets.http.logins.get(&id)?;
-        Some(key.is_none_or(|key| weblets.http.keys.may(&key, Scope::Apps)))
-    };
     let subjects = subjects(weblets, found, headers);
-    subjects.iter().any(|subject| lasts(subject) == Some(true))
+    subjects.iter().any(|subject| is_login(weblets, subject))
 }
 
 /// The contents of the validly signed cookies for the files of an app.

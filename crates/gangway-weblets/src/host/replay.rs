@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use super::{
     OURS,
-    entry::{checked, signed},
+    entry::{checked, lasts, signed, subject},
     inject::recorded,
     notice::notice,
     opens_a_page,
@@ -75,7 +75,8 @@ pub(crate) async fn address(
         }
     };
     let until = Timestamp::now().as_second() + LIFETIME;
-    let code = signed(&weblets, "app-replay", &found, &format!("{launch}.{until}"));
+    let what = format!("{}.{launch}.{until}", subject(&admitted));
+    let code = signed(&weblets, "app-replay", &found, &what);
     let url = base(&weblets, &found, &code);
     Ok(axum::Json(AppAddress { url }))
 }
@@ -158,14 +159,16 @@ async fn replayed(
     code: &str,
 ) -> ApiResult<Option<Option<Launch>>> {
     let what = checked(weblets, "app-replay", found, code);
-    let Some((launch, until)) = what.as_deref().and_then(|what| what.rsplit_once('.')) else {
+    let mut parts = what.as_deref().unwrap_or_default().rsplitn(3, '.');
+    let (Some(until), Some(launch), Some(subject)) = (parts.next(), parts.next(), parts.next())
+    else {
         return Ok(None);
     };
-    let lasts = until
+    let in_time = until
         .parse()
         .is_ok_and(|until| Timestamp::now().as_second() < until);
     match launch.parse::<LaunchId>() {
-        _ if !lasts => Ok(None),
+        _ if !in_time || !lasts(weblets, subject) => Ok(None),
         Err(_) => Ok((launch == NO_LAUNCH).then_some(None)),
         // It is deleted with its session.
         Ok(_) => match find(weblets, launch).await {

@@ -13,6 +13,10 @@ async fn replayed(server: &TestServer, request: Value) -> String {
     let answer = server.call(Method::POST, "/api/apps/notes/replay", Some(request));
     let (status, answer) = answer.await;
     assert_eq!(status, 200, "{answer}");
+    path_of(server, &answer)
+}
+
+fn path_of(server: &TestServer, answer: &Value) -> String {
     let url = answer["url"].as_str().unwrap();
     let host = format!("http://notes.localhost:{}", server.address.port());
     url.strip_prefix(&host).unwrap().to_owned()
@@ -99,10 +103,11 @@ async fn the_address_of_a_replayed_page_cannot_be_made_up_and_ends_with_its_sess
     let (start, code) = path.trim_end_matches('/').rsplit_once('/').unwrap();
     let (what, signature) = code.rsplit_once('.').unwrap();
     let (launch, until) = what.rsplit_once('.').unwrap();
+    let (subject, _) = launch.rsplit_once('.').unwrap();
     let later = until.parse::<i64>().unwrap() + 1;
     for wrong in [
         format!("{launch}.{later}.{signature}"),
-        format!("none.{until}.{signature}"),
+        format!("{subject}.none.{until}.{signature}"),
         format!("{what}."),
         String::new(),
     ] {
@@ -140,4 +145,19 @@ async fn a_key_replays_a_launch_only_if_it_may_read_its_session() {
         let answer = post.send().await.unwrap();
         assert_eq!(answer.status(), status, "{scopes:?} {request}");
     }
+}
+
+#[tokio::test]
+async fn the_address_of_a_replayed_page_ends_with_the_key_that_asked_for_it() {
+    let server = TestServer::start().await;
+    let launched = launch(&server, json!("claude")).await;
+    let key = server.key_for(&["apps", "chat"]).await;
+    let url = server.url("/api/apps/notes/replay");
+    let request = json!({ "launchId": launched["launchId"] });
+    let post = server.http.post(url).bearer_auth(&key.key).json(&request);
+    let answer: Value = post.send().await.unwrap().json().await.unwrap();
+    let path = path_of(&server, &answer);
+    assert_eq!(get(&server, &path, &FRAME).await.status(), 200);
+    server.services.keys.revoke(&key.id).await.unwrap();
+    assert_eq!(get(&server, &path, &FRAME).await.status(), 410);
 }

@@ -82,6 +82,11 @@ fn info(page: &Page) -> PageInfo {
     }
 }
 
+/// A site whose origin may be made up must not be taken for the real one.
+fn is_listed(page: &Arc<Page>) -> bool {
+    page.is_verified() || page.session().is_some()
+}
+
 /// List the open pages
 #[utoipa::path(get, path = "/api/pages", tag = "pages", responses((status = 200, body = PageList)))]
 async fn list(
@@ -89,7 +94,7 @@ async fn list(
     Extension(admitted): Extension<Admitted>,
 ) -> axum::Json<PageList> {
     let mut pages = Vec::new();
-    for page in app.pages.all() {
+    for page in app.pages.all().into_iter().filter(is_listed) {
         let may = match page.session() {
             Some(session) => {
                 let checked = admitted.check_session(&app.http, &app.hub, session);
@@ -119,7 +124,8 @@ async fn connect(
     Json(request): Json<ConnectPage>,
 ) -> ApiResult<StatusCode> {
     let page = id.parse::<PageId>().ok();
-    let page = page.and_then(|id| app.pages.find(id)).ok_or_else(|| {
+    let page = page.and_then(|id| app.pages.find(id)).filter(is_listed);
+    let page = page.ok_or_else(|| {
         let message = "page not found; GET /api/pages lists the open pages";
         ApiError::new(StatusCode::NOT_FOUND, "page_not_found", message)
     })?;

@@ -66,7 +66,8 @@ export class InvitationsState {
       case "python":
         return `curl -fsS ${url}/examples/agent.py | ${env} python3 - REQUEST`;
       case "javascript":
-        return `curl -fsS ${url}/examples/agent.mjs | ${env} node --input-type=module - REQUEST`;
+        // Node 20 has WebSocket behind this option, and newer versions ignore it.
+        return `curl -fsS ${url}/examples/agent.mjs | ${env} node --experimental-websocket --input-type=module - REQUEST`;
       case "rust":
         return `${env} cargo run -p gangway --example agent -- REQUEST`;
     }

@@ -75,6 +75,9 @@ const BY_TYPE = new Map<string, [Actor, Kind]>([
   ["done", ["agent", "turn"]],
 ]);
 
+/** What answers of Gangway to requests of apps have as their agent. */
+const OWN = "gangway";
+
 const BY_NEWS = new Map<string, [Actor, Kind]>([
   ["launched", ["agent", "page"]],
   ["event", ["app", "page"]],
@@ -112,11 +115,10 @@ export function classOf(event: Recorded): [Actor, Kind] {
     BY_TYPE.get(event.type) ??
     BY_GROUP.get(event.type.split(/[._]/)[0] ?? "");
   const { by } = news;
-  // An agent at a page of the relay is named, not described.
+  // An agent at a page of the relay is named, not described, and so is Gangway where it answers an app.
+  const named = by === OWN ? {} : { kind: "agent" };
   const source = fields(
-    event["source"] ??
-      news["source"] ??
-      (typeof by === "string" ? { kind: "agent" } : by),
+    event["source"] ?? news["source"] ?? (typeof by === "string" ? named : by),
   );
   const [actor, kind] = known ?? ["gangway", "other"];
   if (event.type === "ask.closed" && event["by"] === null) {

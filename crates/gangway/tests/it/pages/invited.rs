@@ -84,6 +84,33 @@ async fn an_invited_agent_calls_a_tool_of_every_page_of_the_chat_that_the_person
     assert_eq!(by, vec![json!("Helper"); 4]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_site_that_was_disconnected_while_the_person_was_asked_is_not_called() {
+    let server = weblets::server().await;
+    let pages = Pages::open(&server, "demo").await;
+    let token = invite(&server, &pages.session).await;
+    let mut agent = Client::stranger(&server).await;
+    let join = json!({ "role": "agent", "sessionId": pages.session, "token": token });
+    agent.ask("relay.join", join).await;
+    let call = json!({ "toolName": "page-shop-example/add", "params": { "a": 2, "b": 3 }, "reason": "to know" });
+    let disconnect = async {
+        eventually(async || {
+            let (_, asks) = server.get("/api/asks").await;
+            (!asks["asks"].as_array()?.is_empty()).then_some(())
+        })
+        .await;
+        let (_, listed) = server.get("/api/pages").await;
+        let mut all = listed["pages"].as_array().unwrap().iter();
+        let site = all.find(|page| page["kind"] == "site").unwrap();
+        let path = format!("/api/pages/{}/session", site["pageId"].as_str().unwrap());
+        let nowhere = Some(json!({ "sessionId": null }));
+        server.call(reqwest::Method::PUT, &path, nowhere).await;
+        decide(&server, "always").await;
+    };
+    let (answer, ()) = tokio::join!(agent.ask("tool.call", call), disconnect);
+    assert_eq!(answer["payload"]["code"], "UNKNOWN_TOOL", "{answer}");
+}
+
 /// Runs an example agent as the command in the chat does.
 async fn run_example(mut command: Command, server: &TestServer, session: &str) -> String {
     let token = invite(server, session).await;

@@ -8,6 +8,7 @@ mod logged;
 pub mod matrix;
 mod read;
 mod remote;
+mod strangers;
 
 use gangway_testing::{
     relay_client,
