@@ -7,9 +7,10 @@ use std::{
 };
 
 use gangway_mcp::{Host, ServerSpec, Settings, Transport};
+use gangway_testing::socket::TestSocket;
 use serde_json::{Value, json};
 
-use crate::support::Gangway;
+use crate::support::{Gangway, current_token, socket};
 
 /// A client that has just started the command.
 struct Pipe {
@@ -41,14 +42,28 @@ impl Pipe {
 
     /// The next message that answers a request.
     fn receive(&mut self) -> Value {
+        self.receive_where(|message| message.get("id").is_some())
+    }
+
+    fn receive_where(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let mut line = String::new();
             assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "it ended");
             let message: Value = serde_json::from_str(&line).unwrap();
-            if message.get("id").is_some() {
+            if wanted(&message) {
                 return message;
             }
         }
+    }
+
+    /// Waits until the list of tools changes, and returns the names of those of pages.
+    fn changed_page_tools(&mut self, id: u64) -> Vec<String> {
+        self.receive_where(|message| message["method"] == "notifications/tools/list_changed");
+        let list = self.ask(id, "tools/list", json!({}));
+        let tools = list["result"]["tools"].as_array().unwrap();
+        let names = tools.iter().map(|tool| tool["name"].as_str().unwrap());
+        let of_pages = names.filter(|name| name.starts_with("page-"));
+        of_pages.map(str::to_owned).collect()
     }
 
     fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
@@ -123,6 +138,39 @@ fn a_client_that_starts_the_command_drives_the_gangway_that_runs() {
         json!({ "x": 1 }),
         "{state}"
     );
+    pipe.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_over_the_pipe_drives_a_page_whose_tools_come_and_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Gangway::serve(folder.path(), &[]);
+    let mut pipe = Pipe::start(folder.path(), &[]);
+    pipe.greet();
+    let send = json!({ "prompt": "help", "newSession": true, "waitSeconds": 0 });
+    let sent = pipe.ask(1, "tools/call", tool("send_message", send));
+    let session = &sent["result"]["structuredContent"]["sessionId"];
+    let session = session.as_str().unwrap();
+    let url = server.url.replacen("http", "ws", 1);
+    let url = format!("{url}/ws/applet?session={session}&applet=lamp&client=c1");
+    let mut page = TestSocket::open(socket(&url, &current_token()))
+        .await
+        .unwrap();
+    let offered = json!({ "name": "switch", "description": "Switches the lamp." });
+    page.send(&json!({ "type": "offerTools", "id": 1, "tools": [offered] }))
+        .await;
+    page.until("toolsOffered").await;
+    assert_eq!(pipe.changed_page_tools(2), ["page-lamp__switch"]);
+    let call = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "params": tool("page-lamp__switch", json!({})) });
+    pipe.send_message(&call.to_string());
+    let call = page.until("toolCall").await["call"].clone();
+    page.send(&json!({ "type": "toolResult", "id": 2, "call": call, "result": { "on": true } }))
+        .await;
+    let result = pipe.receive();
+    assert_eq!(result["result"]["structuredContent"], json!({ "on": true }));
+    page.close().await;
+    assert!(pipe.changed_page_tools(4).is_empty());
     pipe.end();
 }
 
