@@ -104,7 +104,10 @@ impl sse::Source for AgentEvents {
     fn encode(&mut self, event: &Logged, frames: &mut Vec<Bytes>) -> bool {
         let before = self.progress.state;
         self.progress.follow(event);
-        frames.push(encode_one(self.agent.session, event));
+        // What the owner of this Gangway is asked for, and decides, is not for other sites.
+        if !matches!(event.event, Event::Ask { .. }) {
+            frames.push(encode_one(self.agent.session, event));
+        }
         if self.progress.state != before {
             frames.push(state_frame(self.progress.state));
         }

@@ -1,5 +1,6 @@
 //! What a visitor or a project might do beside talking to an agent: nothing.
 
+use gangway_core::{AskEntry, AskOutcome, Command};
 use reqwest::Method;
 use serde_json::json;
 
@@ -17,6 +18,35 @@ async fn a_visitor_cannot_give_an_answer_that_holds_in_every_chat() {
             (403, &json!("scope_required"))
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_visitor_does_not_see_what_the_owner_decides() {
+    let remote = Yard::open().await;
+    let made = remote.agent("Good day").await;
+    remote.until_state(&made, "complete").await;
+    let hub = remote.server.service.sessions.hub();
+    let session = hub.open(made.session.parse().unwrap()).await.unwrap();
+    let entry = AskEntry::Closed {
+        outcome: AskOutcome::Denied,
+        by: None,
+    };
+    let decision = Command::Ask {
+        ask: "a1".to_owned(),
+        entry: Box::new(entry),
+    };
+    session.submit(decision).await.unwrap();
+    let body = json!({ "text": "And now?" });
+    assert_eq!(remote.post(&made, "messages", body).await.0, 202);
+    let mut stream = remote.stream(&made, Some("0")).await;
+    let mut names = Vec::new();
+    while names.iter().filter(|name| *name == "session.idle").count() < 2 {
+        names.push(stream.next().await.unwrap().event);
+    }
+    assert!(
+        !names.iter().any(|name| name.starts_with("ask.")),
+        "{names:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

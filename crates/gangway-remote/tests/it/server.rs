@@ -32,7 +32,7 @@ pub struct TestServer(ServiceServer<RemoteService>);
 
 pub struct RemoteService {
     pub remote: Arc<RemoteAgents>,
-    sessions: Sessions,
+    pub sessions: Sessions,
     tasks: TaskTracker,
 }
 
