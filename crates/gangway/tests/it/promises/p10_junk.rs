@@ -17,7 +17,7 @@ use super::{
     process::Vitals,
     raw, scale,
 };
-use crate::support::{Gangway, current_token, socket};
+use crate::support::{Gangway, client, current_token, socket};
 
 /// Sent at once; junk that waits for more is left waiting beside the others.
 const AT_ONCE: usize = 32;
@@ -223,8 +223,7 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
     let mut server = Gangway::serve(folder.path(), &[]);
     let address: SocketAddr = server.url.trim_start_matches("http://").parse().unwrap();
-    let http = server.http.clone();
-    let new_session = async || {
+    let new_session = async |http: &reqwest::Client| {
         let made = http
             .post(format!("http://{address}/api/sessions"))
             .json(&json!({}));
@@ -232,27 +231,28 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
         made["sessionId"].as_str().unwrap().to_owned()
     };
     let vitals = Vitals::of(&server);
-    let count = scale(500, 10_000);
+    let count = scale(300, 10_000);
     let played = async |seed: u64| {
-        let session = new_session().await;
+        // Closes its connections when it is dropped.
+        let http = client(&current_token());
+        let session = new_session(&http).await;
         round(seed, count, address, &session).await;
         // Its log has the pages that opened and left; the newest events are in memory for as long as it is awake.
         let url = format!("http://{address}/api/sessions/{session}");
         assert!(http.delete(url).send().await.unwrap().status().is_success());
     };
     // Several times, so that what is kept within bounds has reached them.
-    for seed in 1..4 {
+    for seed in 1..7 {
         played(seed).await;
     }
     let before = vitals.memory_kib();
     let descriptors = vitals.descriptors();
-    played(4).await;
+    played(7).await;
 
-    let ready = http.get(format!("{}/readyz", server.url)).send();
+    vitals.descriptors_back_to(&descriptors).await;
+    let ready = server.http.get(format!("{}/readyz", server.url)).send();
     assert_eq!(ready.await.unwrap().status(), 200);
     assert!(server.child.try_wait().unwrap().is_none(), "it died");
-    drop(http);
-    vitals.descriptors_back_to(&descriptors).await;
     let after = vitals.memory_kib();
     println!(
         "{} junk inputs: {before} KiB before, {after} KiB after",
