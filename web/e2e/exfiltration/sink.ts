@@ -1,7 +1,7 @@
 // Ways by which a page can send something to a host of its choice, and sinks that notice each of them.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 
 /** Where a channel is to send to. */
@@ -29,7 +29,7 @@ export interface Sink extends Target {
 }
 
 /** Listens on one port for TCP and UDP; whatever arrives counts. */
-export async function openSink(host: string): Promise<Sink> {
+export async function openSink(host: string, attempts = 5): Promise<Sink> {
   const hits: string[] = [];
   const tcp = createServer((socket) => {
     hits.push("tcp");
@@ -39,12 +39,19 @@ export async function openSink(host: string): Promise<Sink> {
       socket.end(`${head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
     });
   });
-  tcp.listen(0, "0.0.0.0");
-  await once(tcp, "listening");
-  const { port } = tcp.address() as AddressInfo;
   const udp = createSocket("udp4", () => hits.push("udp"));
-  udp.bind(port, "0.0.0.0");
+  udp.bind(0, "0.0.0.0");
   await once(udp, "listening");
+  const { port } = udp.address();
+  tcp.listen(port, "0.0.0.0");
+  try {
+    await once(tcp, "listening");
+  } catch (error) {
+    udp.close();
+    // The port that was free for one protocol may be taken for the other.
+    if (attempts > 1) return openSink(host, attempts - 1);
+    throw error;
+  }
   const url = `http://${host}:${port}`;
   const close = () => {
     tcp.close();
