@@ -271,7 +271,7 @@ test.describe("while the session goes on", () => {
     },
   });
 
-  test("whoever is at the end stays there, whoever is not is told of new steps", async ({
+  test("a replay at its end stays at the end, and counts new steps in any other place", async ({
     page,
     server,
   }) => {

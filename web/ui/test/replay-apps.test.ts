@@ -180,7 +180,7 @@ const LIST = events(
   })),
 );
 
-test("later events move whoever is at the end, and are counted for whoever is not", async () => {
+test("later events move a replay that is at its end, and are counted in any other place", async () => {
   const replay = await loaded(linesOf(LIST.slice(0, 2)));
   replay.goTo(1);
   replay.append(LIST.slice(1, 3));

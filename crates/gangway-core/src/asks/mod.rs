@@ -375,7 +375,7 @@ impl Drop for OpenAsk {
     fn drop(&mut self) {
         let entry = self.asks.state.lock().open.remove(&self.number);
         self.asks.changed();
-        // Whoever handles an answer logs it.
+        // An answer is logged where it is handled.
         if let Some(entry) = entry.filter(|entry| !entry.answered) {
             entry.log.give_up(entry.ask.expires_at);
         }

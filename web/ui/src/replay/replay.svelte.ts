@@ -157,7 +157,7 @@ export class ReplayState implements Track {
     void this.search.again();
   }
 
-  /** Takes events that came after the recording was read: whoever is at the end stays there. */
+  /** Takes events that came after the recording was read. At the end, it stays at the end. */
   append(events: readonly Recorded[]): void {
     const { recording } = this;
     const last = recording.events.at(-1)?.seq ?? 0;

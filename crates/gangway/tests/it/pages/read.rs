@@ -164,7 +164,7 @@ async fn a_site_reads_the_other_pages_of_its_session_only_with_the_grant() {
         let called = bank.call("tools.call", call(tool, arguments)).await;
         results.push(called.unwrap_or_else(|error| error).to_string());
     }
-    // What went wrong in a tool is not told to sites.
+    // Sites do not get the error messages of tools.
     results[6] = results[6].replace("ERR_TOOL_FAILED", "sites send no events");
     check(&results);
     grant(&server, BANK, json!({ "allowedTools": ["page-notes/add"] })).await;
