@@ -241,7 +241,7 @@ async fn the_server_survives_junk_and_keeps_nothing_of_it() {
         let url = format!("http://{address}/api/sessions/{session}");
         assert!(http.delete(url).send().await.unwrap().status().is_success());
     };
-    // Several times, so that what is kept within bounds has reached them.
+    // Several times, since memory grows less from round to round.
     for seed in 1..7 {
         played(seed).await;
     }
